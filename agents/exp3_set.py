@@ -12,7 +12,7 @@ from dp_bandit_envs.graphs import FeedbackGraph
 from dp_bandit_envs.protocols import FloatArray, Gains, IntArray
 
 MOST_AGE = 64
-"""Number of rounds after which the total of the weights is recomputed, because rounding errors accumulate."""
+"""Number of rounds between recomputations of the total weight, because rounding errors accumulate."""
 MOST_DRIFT = 10.0
 """Increase of the smallest loss that triggers this earlier: e^-10 is still far above the rounding error of a sum near
 1."""

@@ -62,8 +62,8 @@ class Functions(NamedTuple):
         select: Returns the arm to play.
         update: Returns the state after a release.
         tidy: Called after every 32nd update; rare work goes here, which keeps the other functions short.
-        update_own: A shorter `update` for games in which only the arm played can have a new release; `select` must
-            return the same after either. The compiled loop calls it there.
+        update_own: A shorter `update` for games where only the arm played can have a new release; `select` must return
+            the same after either. The compiled loop calls it there.
         recommend: Returns the arm that seems best, for agents that look for it.
         is_done: Returns whether such an agent has stopped.
     """
@@ -115,7 +115,7 @@ class FunctionalAgent(abc.ABC):
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """The arguments of `__init__`, as far as they are stored under their names."""
+        """The arguments of `__init__` that are stored under their names."""
         return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters if hasattr(self, name)}
 
     def __repr__(self) -> str:
@@ -136,7 +136,7 @@ class FunctionalAgent(abc.ABC):
             changes: Other values for some of them.
 
         Raises:
-            WrongTypeError: If a parameter is not stored under its name, so that nobody knows its value.
+            WrongTypeError: If a parameter is not stored under its name, so that its value is unknown.
         """
         parameters = self.parameters
         parameters |= {name: one.clone() for name, one in parameters.items() if isinstance(one, FunctionalAgent)}
@@ -242,6 +242,7 @@ class FunctionalAgent(abc.ABC):
         except (AttributeError, TypeError, ValueError, OverflowError):
             valid = False
         if not valid:
+            self._refuse_other_size([value, count, release] if of_sums else [value, count])
             values, counts = self._checked(value, "biuf"), self._checked(count, "biu")
             if of_sums:
                 releases = self._checked(release, "biu")
@@ -262,13 +263,18 @@ class FunctionalAgent(abc.ABC):
             raise no_state(self)
         self._state = state
 
-    def _checked(self, array: Any, kinds: str) -> list[Any]:
-        """Return an entry of an observation as a list, or raise."""
-        if isinstance(array, np.ndarray) and array.ndim == 1 and len(array) != self._n_arms:
+    def _refuse_other_size(self, arrays: Sequence[Any]) -> None:
+        """Raise if these arrays are an observation of another number of values than the agent was begun for."""
+        shapes = {getattr(array, "shape", ()) for array in arrays}
+        shape = shapes.pop() if len(shapes) == 1 else ()
+        if len(shape) == 1 and shape[0] != self._n_arms and self.feedback != "payoff":
             raise WrongObservationError(
                 f"{type(self).__name__} was begun with {self._size_is}={self._n_arms}, and this observation has"
-                f" {len(array)} values. Call begin({self._size_is}=...) with the size of the game that is played."
+                f" {shape[0]} values. Call begin({self._size_is}=...) with the size of the game that is played."
             )
+
+    def _checked(self, array: Any, kinds: str) -> list[Any]:
+        """Return an entry of an observation as a list, or raise."""
         if isinstance(array, np.ndarray) and array.dtype.kind in kinds and array.shape == (self._n_arms,):
             numbers: list[Any] = array.tolist()
             if all(map(math.isfinite, numbers)) and (kinds == "biuf" or min(numbers) >= 0):
@@ -310,10 +316,10 @@ def _listed(state: Any) -> Any:
 
 
 class StoppingAgent(FunctionalAgent):
-    """An agent that looks for the best arm and stops; `recommend` and `is_done` of its functions say which and when.
+    """An agent that looks for the best arm and stops; its functions include `recommend` and `is_done`.
 
-    A game goes on to its horizon. After the end the agent plays the arm that it recommends and learns nothing more, so
-    that its state, and with it the recommendation, stays.
+    A game continues to its horizon: after the stop the agent plays the recommended arm and no longer learns, so its
+    state and recommendation do not change.
     """
 
     def recommend(self) -> int:

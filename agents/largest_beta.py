@@ -36,7 +36,7 @@ import numpy as np
 from dp_bandit_envs.draws import exp, log, log1p
 
 LAZY_FROM: Final = 1.5
-"""The smallest x for which the second bound holds."""
+"""The smallest x of the second bound."""
 
 TANGENT_MARGIN: Final = 0.9
 """At x of LAZY_FROM or more, the mass under the tangent is at most exp(-x - TANGENT_MARGIN)."""
@@ -57,10 +57,10 @@ BELOW: Final = 2.5
 """Standard deviations of the leader's posterior from its mean down to the line."""
 
 ROUNDS_OF_A_LINE: Final = 64
-"""Rounds after which the line is drawn again."""
+"""Rounds between choices of the line."""
 
 CROWD: Final = 0.1
-"""The mean chance to exceed the line from which on the line is the floor."""
+"""The mean chance to exceed the line above which the floor replaces the line."""
 
 STALE: Final = -1.0
 """Takes the place of a chance that was not computed."""

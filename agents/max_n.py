@@ -21,7 +21,7 @@ from dp_bandit_envs.graphs import FeedbackGraph
 from dp_bandit_envs.protocols import FloatArray, IntArray, Sums
 
 UNSEEN = 0.5
-"""The mean of an arm without gains: that of a uniform prior."""
+"""The mean of an arm without gains, as for a uniform prior."""
 
 
 class State(NamedTuple):

@@ -71,7 +71,7 @@ def update_sums(state: State, arm: int, seen: Sums) -> State:
 
 
 def update_own_sum(state: State, arm: int, seen: Sums) -> State:
-    """Do what `update_sums` does, where only the arm played can have a new release."""
+    """Do as `update_sums`, when only the arm played can have a new release."""
     copy_sum(state, arm, seen)
     return State(update_label(state.inner, state.labels[arm], state.seen), state.arms, state.labels, state.seen)
 

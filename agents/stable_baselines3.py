@@ -41,7 +41,7 @@ class Sb3Agent:
                 f"the model must have been trained with {n_arms} arms; received one for {self._model.action_space.n}."
             )
         self._model.set_random_seed(int(rng.integers(2**31)))
-        # What a recurrent policy remembers of this game.
+        # The memory of a recurrent policy in this game.
         self._state: Any = None
         self._starts = True
         self._seen: Mapping[str, NDArray[Any]] = {"gain": np.zeros(n_arms), "observed": np.zeros(n_arms, np.int8)}

@@ -122,7 +122,7 @@ class ThompsonSampling(FunctionalAgent):
         each_first: Whether to play every arm, in order, until its first release before drawing posteriors; otherwise an
             arm without a release is drawn from the prior.
 
-    Source: Thompson (1933); Agrawal and Goyal (2012); Hu and Hegde (2022), DP-TS and Lazy-DP-TS.
+    Source: Thompson (1933); Agrawal and Goyal (2012). Hu and Hegde (2022) for DP-TS and Lazy-DP-TS.
     Differs from the source in: gains between 0 and 1 count as fractions, not as coin flips with that mean.
 
     Example:

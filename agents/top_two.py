@@ -61,7 +61,7 @@ def start(n_arms: int, rule: int, log_odds: float, leader_share: float, epsilon:
 
 
 def select(state: State, rng: np.random.Generator) -> int:
-    """Return the best arm after the end; the first arm without a release; otherwise the leader or its challenger."""
+    """Return the best arm after the end, else the first arm without a release, else the leader or its challenger."""
     status, order = state.status, state.order
     if order[0] < 0:
         for arm in range(len(order)):
@@ -85,7 +85,7 @@ def update(state: State, arm: int, seen: Sums) -> State:
 
 
 def update_own(state: State, arm: int, seen: Sums) -> State:
-    """Do what `update` does, where only the arm played can have a new release."""
+    """Do as `update`, when only the arm played can have a new release."""
     return decide(state, store_release(state, arm, seen))
 
 

@@ -95,7 +95,7 @@ def update(state: State, arm: int, seen: Sums) -> State:
 
 
 def update_own(state: State, arm: int, seen: Sums) -> State:
-    """Do what `update` does for the arm played, as far as `select` reads it: lanes write every number for all arms."""
+    """Update the numbers of the arm played that `select` reads: lanes write every number for all arms."""
     state.status[ROUND] += 1
     n = seen.counts[arm]
     inverse = 1.0 / max(n, 1)
@@ -121,7 +121,7 @@ def average(state: State, seen: Sums) -> None:
 
 
 def select_wide(state: State, rng: np.random.Generator) -> int:
-    """Do what `select` does, with the noise width in each index."""
+    """Do as `select`, with the noise width in each index."""
     means, roots, weights = state.means, state.roots, state.weights
     log_t = log(max(state.status[ROUND], 1))
     spread = math.sqrt(state.exploration * (log_t + state.log_factor))
@@ -174,7 +174,7 @@ def update_general(state: State, arm: int, seen: Sums) -> State:
 
 
 def update_own_general(state: State, arm: int, seen: Sums) -> State:
-    """Do what `update_general` does where only the arm played has a new release; weights may change for all arms."""
+    """Do as `update_general`, when only the arm played has a new release; weights may change for all arms."""
     status, until = state.status, state.width.until
     status[ROUND] += 1
     if state.lazy:

@@ -25,7 +25,7 @@ except ModuleNotFoundError as error:
 __version__ = "0.1.0"
 __getattr__, __dir__, __all__ = names_of_stub(__name__, __file__)
 
-# In a clone that is not installed, agents/ and wrappers/ lie beside this folder.
+# In a clone that is not installed, agents/ and wrappers/ are next to this folder.
 if importlib.util.find_spec(f"{__name__}.agents") is None:
     __path__.append(str(Path(__file__).parents[1]))
 

@@ -29,7 +29,7 @@ LARGEST: Final = 709.0
 SMALLEST: Final = -707.0
 """Exponentials of smaller numbers are 0."""
 TINY: Final = 2.0**-1022
-"""Logarithms of smaller numbers are that of 0."""
+"""Smaller numbers have the logarithm of 0."""
 ROOT_HALF: Final = 0.7071067811865476
 HALF_STEP: Final = 2.0**-54
 """Takes the place of the uniform number 0, which has no logarithm."""
@@ -214,7 +214,7 @@ FORMULAS: Final = {
         uniform,
     )
 }
-"""The formulas by the names of the generator's methods that they replace; `laplaces` is one that NumPy has not."""
+"""The formulas by the names of the generator's methods that they replace; NumPy has no `laplaces`."""
 
 
 class Stream(np.random.Generator):

@@ -389,7 +389,7 @@ OPTIONS: Final[dict[str, tuple[str, ...]]] = {
     "planted-partition": ("degree", "groups"),
     "power-law": ("degree",),
 }
-"""The options of named graphs; those that are not here have none."""
+"""The options of named graphs; graphs missing here have none."""
 
 
 class GraphSource:

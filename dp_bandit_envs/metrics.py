@@ -34,7 +34,7 @@ __all__ = [
 ]
 
 TAIL = 0.99
-"""The quantile reported beside the median, where a few bad games dominate the mean."""
+"""The quantile reported with the median, if a few bad games dominate the mean."""
 RESAMPLES = 2000
 CONFIDENCE = 0.95
 QUANTILES = (0.1, 0.9)

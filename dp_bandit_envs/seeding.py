@@ -29,9 +29,9 @@ FIRST_WRAPPER: Final = 2
 GRAPH: Final = 2**16
 """The role of feedback graphs, which are random like the gains, but public; no stack of wrappers is that deep."""
 Seed = SupportsIndex | Literal["auto"] | None
-"""What a user gives as a seed: a number, None for a secret one, or `"auto"`; see `chosen_seed`."""
+"""A user's seed: a number, None for a secret seed, or `"auto"`; see `chosen_seed`."""
 Seeds = int | Sequence[int | None] | None
-"""What many games take as a seed: one for all, from which theirs follow, or one for each."""
+"""The seed of many games: one for all, or one for each."""
 OPTIONS: Final = ("trial", "player")
 """The options of `reset`."""
 LOCKSTEP: Final = (
@@ -45,7 +45,7 @@ KNOWN_SEED: Final = (
 )
 
 FORKS: Final = [0]
-"""Number of forks between this process and one that was not forked: a fork copies all games that have begun."""
+"""Number of forks between this process and an unforked ancestor: a fork copies all begun games."""
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=lambda: FORKS.append(FORKS.pop() + 1))

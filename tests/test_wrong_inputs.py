@@ -239,7 +239,7 @@ WRONG = {
         for door in (play, simulate, compare)
     },
     "a window below noise": (
-        lambda: LaplaceClipRescale(gym.make(ID, render_mode="human"), epsilon=1.0),
+        lambda: LaplaceClipRescale(gym.wrappers.HumanRendering(gym.make(ID, render_mode="rgb_array")), epsilon=1.0),
         "render_mode='human'",
         "'rgb_array'",
         "gymnasium.wrappers.HumanRendering",

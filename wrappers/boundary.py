@@ -382,7 +382,8 @@ class BoundaryBase(Boundary):
             for boundary in below:
                 boundary._called_by = None
         if stop is not None:
-            # Raised anew, as the text and the frames of the first one may hold private gains; so may an exit status.
+            # A fresh error is raised, as the text and the frames of the first may contain private gains; so may an exit
+            # status.
             raise SystemExit(1) if stop is SystemExit else stop
         ledger_refusal = None if self._conditions is None else self._conditions.ticket.refusal
         if ledger_refusal is not None:
@@ -405,8 +406,8 @@ def nearest_boundaries(env: Any) -> list[BoundaryBase]:
 class PrivacyBoundary(BoundaryBase, gym.Wrapper[Observation, int, Observation, int]):  # type: ignore[override]
     """Applies a privacy mechanism to an environment's gains; each privacy wrapper is this class with one mechanism.
 
-    `step` returns the released observation; as reward the released gain (or mean) of the arm played, 0.0 without a
-    release; the flags, which depend on the horizon only; and `{"round": t}`. Above a `Monitor` of Stable-Baselines3,
+    `step` returns the released observation, the released gain (or mean) of the arm played as reward (0.0 without a
+    release), the flags, which depend on the horizon only, and `{"round": t}`. Above a `Monitor` of Stable-Baselines3,
     the last step adds `"episode"`, which its tools expect: the sum `r` of the rewards above and the number `l` of
     steps. Errors below are replaced by errors without private information, pictures show released values only, and
     `get_wrapper_attr` does not read attributes below. Only an evaluator uses `env.unwrapped` and `wrapper.env`.
@@ -476,7 +477,7 @@ class PrivacyBoundary(BoundaryBase, gym.Wrapper[Observation, int, Observation, i
         if self._ended:
             raise StepOutsideGameError("the game has ended; call reset() to start another.")
         self._refuse_games_of_others()
-        # Until the step is done there is no game to go on with: what fails or is interrupted may be half done.
+        # Until the step is done there is no game to continue: a failed or interrupted step may be half done.
         rng, self._rng = self._rng, None
         released, terminated, truncated = self._guarded(self._advance, arm)
         self._rng = rng

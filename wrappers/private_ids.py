@@ -98,7 +98,7 @@ def register_private(
 
 
 def __getattr__(name: str) -> Any:
-    """Return what makes the game of an id; Gymnasium looks entry points up as attributes of a module."""
+    """Return the function that makes the game of an id; Gymnasium finds entry points as attributes of a module."""
     id = name.removeprefix(MAKE)
     if id == name or id not in _GAMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -102,7 +102,7 @@ def panels(*heights: float) -> tuple[Figure, list[Any]]:
 
 
 def game_picture(name: str, title: str, games: Sequence[PlayedGame]) -> str:
-    """Return a whole game: what arms pay, or where points go; what is played; and its regret beside that of others."""
+    """Return a whole game: gains of arms or moves of points, the plays, and the regret next to the others'."""
     with inked(**LETTERS):
         if plays_points(games[0].env):
             figure, axes = panels(270, 190)

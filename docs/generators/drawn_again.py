@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from dp_bandit_envs.experiments.comparison import compare
 from dp_bandit_envs.experiments.experiment import Results
@@ -35,7 +36,7 @@ def draw_results(folder: Path, picture: str) -> None:
         with np.load(part_folder / "results.npz") as arrays:
             results.append(Results(experiment, dict(arrays)))
     for end, columns in WIDTHS.items():
-        for name, figure in draw_figures(study, results, columns).items():
+        for name, figure in draw_figures(study, results, columns, note=False).items():
             stem = f"{picture}-{name}" if name else picture
             (FOLDER / f"{stem}{end}.png").write_bytes(as_bytes(figure, "png"))
 
@@ -57,50 +58,51 @@ def draw_others() -> None:
 # ---- The README's first picture: two games of figure 1 as in the paper, and beside them at epsilon = 1 ----
 
 TWICE = FOLDER / "figure-1-twice.png"
+PAPERS_LEVELS = ("DP-EXP3-Lap", "EXP3-tau")
+"""Entries of the numbers of figure 1 with the epsilons of the paper's parameters."""
 GAMES = {"deterministic": "Deterministic", "switching": "Switching costs"}
-SIDES = ("As in the paper:\nepsilon = 243, no privacy", "At equal privacy:\nepsilon = 1")
-TRIALS = 120
-"""How many games of each are drawn; those of a longer run begin with the same ones."""
 LETTERS = 15
 """Points at eight inches, so that seven remain where the picture is as wide as a telephone."""
 
 
 def draw_figure_1_twice(left: Path, right: Path, picture: Path = TWICE) -> None:
-    """Draw it from the folders that `dp-bandit reproduce figure-1` wrote, without and with `--epsilon 1`."""
-    figure = Figure(figsize=(8, 7.6))
-    axes = figure.subplots(len(GAMES), len(SIDES), sharex=True, sharey="row")
-    figure.subplots_adjust(left=0.16, right=0.96, top=0.89, bottom=0.2, wspace=0.14, hspace=0.13)
-    lines = {}
+    """Draw it from the folders that `dp-bandit reproduce figure-1` wrote, at the paper's epsilon and at 1."""
+    papers, level = (json.loads((left / "numbers.json").read_text(encoding="utf-8"))[name] for name in PAPERS_LEVELS)
+    sides = (
+        f"As in the paper: DP-EXP3-Lap\nat epsilon = {papers['epsilon']:.0f}, EXP3-tau at {level['epsilon']:.2f}",
+        "At equal privacy: all private\nalgorithms at epsilon = 1",
+    )
+    figure = Figure(figsize=(8, 8))
+    axes = figure.subplots(len(GAMES), len(sides), sharex=True, sharey="row")
+    figure.subplots_adjust(left=0.16, right=0.96, top=0.9, bottom=0.23, wspace=0.14, hspace=0.13)
+    lines: dict[str, Line2D] = {}
     for column, folder in enumerate((left, right)):
         with np.load(folder / "results.npz") as arrays:
             for row, (key, title) in enumerate(GAMES.items()):
                 axes_of_game, rounds = axes[row, column], arrays[f"{key}/checkpoints"]
-                for name in STYLES:
+                for name, style in STYLES.items():
                     if (key_of_regret := f"{key}/{name}/external_regret") in arrays and name != "Batched-Lap-EXP3":
-                        mean = arrays[key_of_regret][:TRIALS].mean(axis=0)
-                        style = STYLES[name]
-                        lines[name] = axes_of_game.plot(
-                            rounds, mean / 1000, color=style.colour, ls=style.line, lw=2.4, label=name
-                        )[0]
-                        marked = dict(color=style.colour, marker=style.marker, ms=9, clip_on=False, zorder=3)
-                        axes_of_game.plot(rounds[-1:], mean[-1:] / 1000, **marked)
+                        regret = arrays[key_of_regret] / 1000
+                        games, mean = len(regret), regret.mean(axis=0)
+                        look = {"color": style.colour, "ls": style.line, "lw": 2.4, "label": name}
+                        (lines[name],) = axes_of_game.plot(rounds, mean, **look)
+                        low, high = np.quantile(regret, (0.1, 0.9), axis=0)
+                        axes_of_game.fill_between(rounds, low, high, color=style.colour, alpha=0.18, linewidth=0)
+                        marked = {"color": style.colour, "marker": style.marker, "ms": 9, "clip_on": False, "zorder": 3}
+                        axes_of_game.plot(rounds[-1:], mean[-1:], **marked)
                 axes_of_game.set_xlim(0, rounds[-1])
                 axes_of_game.set_xticks([0, rounds[-1]], ["0", "2¹⁸"], fontsize=LETTERS)
                 axes_of_game.tick_params(labelsize=LETTERS)
                 axes_of_game.grid(alpha=0.3)
                 if column == 0:
                     axes_of_game.set_ylabel(f"{title}\nregret in thousands", fontsize=LETTERS)
-        axes[0, column].set_title(SIDES[column], fontsize=LETTERS + 1)
+        axes[0, column].set_title(sides[column], fontsize=LETTERS)
         axes[-1, column].set_xlabel("rounds", fontsize=LETTERS, labelpad=-14)
     for axes_of_game in axes.flat:
         axes_of_game.set_ylim(bottom=0)
-    figure.legend(
-        lines.values(),
-        [f"{name} (no privacy)" if name == "EXP3" else name for name in lines],
-        loc="lower center",
-        ncols=2,
-        fontsize=LETTERS,
-        frameon=False,
-        handlelength=3.2,
-    )
+    names = [f"{name} (no privacy)" if name == "EXP3" else name for name in lines]
+    place = {"loc": "lower center", "bbox_to_anchor": (0.5, 0.045)}
+    figure.legend(lines.values(), names, ncols=2, fontsize=LETTERS, frameon=False, handlelength=3.2, **place)
+    band = f"line: mean of {games} games; band: from their 10 % to their 90 % quantile"
+    figure.text(0.5, 0.02, band, ha="center", fontsize=LETTERS - 1)
     picture.write_bytes(as_bytes(figure, "png"))

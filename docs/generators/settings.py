@@ -88,6 +88,7 @@ PRIVATE_TWINS = {
     "SW-UCB": "SW-KLUCB-CF Restarted-AdaP-UCB",
     "KL-UCB": "AdaP-KLUCB DP-KLUCB DP-IMED",
     "TS": "DP-TS Lazy-DP-TS",
+    "Gaussian-TS": "Tuned-TS",
     "Top-Two": "AdaP-TT DP-TT CTB-TT",
     "Hedge": "DP-Hedge Lazy-Hedge DP-Epochs Noisy-Hedge AS-FTRL AS-FTPL DP-FTRL",
     "EXP2": "AS-EXP2",

@@ -23,7 +23,7 @@ class ForeignRewards(Adversary):
     arm: int = 0
     """The arm of the next round, which the game sets."""
     serves_once: bool = False
-    """Whether a record must not serve again, so that a game ends where an episode does."""
+    """Whether records must not be reused, so that a game ends with its episode."""
 
     def __init__(
         self,
@@ -147,7 +147,7 @@ def from_gymnasium(
         most = 1 if records is None else checks.integer("records", records, at_least=1)
         use = Participation(most, None if persons is None else checks.integer("persons", persons, at_least=most))
     rewards = RewardRange.checked(low, high, clip)
-    # Whoever says whose rewards are, or has a ledger for them, has real ones.
+    # Rewards with persons or a ledger are real data.
     played = ForeignRewards(env, horizon, rewards, arm_means, use, ledger, use is not None)
     played.serves_once = use is not None and records is None
     return ForeignEnv(played, block_length=1)

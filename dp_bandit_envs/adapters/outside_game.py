@@ -661,7 +661,7 @@ class OutsideGame:
             if self._choices:
                 way_out = "give learn(choice, reward) what choose(key) returned"
             raise StepOutsideGameError(f"no arm was chosen for this reward; {way_out}.")
-        # What was received is not shown: arguments in the wrong order would show the reward.
+        # The received value is not shown: arguments in the wrong order would reveal the reward.
         named = self._name_of(self._round.arm)
         kinds = (int, np.integer) if self._names is None else (str,)
         if not isinstance(arm, kinds) or arm != named:
@@ -685,7 +685,7 @@ class OutsideGame:
 
     def _take(self, batch: OpenBatch, gain: float) -> None:
         """Take a gain of a batch; play the batch below if it was the last one."""
-        # Until this is done there is no game to go on with: what fails or is interrupted may be half done.
+        # Until this is done there is no game to resume: a failed or interrupted step may be half done.
         self._has_failed = True
         self._feed.give(batch.number, batch.arm, gain)
         self._rounds += 1

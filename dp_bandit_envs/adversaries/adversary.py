@@ -199,7 +199,7 @@ class Adversary(abc.ABC):
         return None
 
     def means_of(self, state: Any) -> FloatArray | None:
-        """Return `means` in the game in which `by_rounds` has this state."""
+        """Return the means of a game, given the state of its `by_rounds`."""
         return self.means
 
     def means_at(self, rounds: ArrayLike) -> FloatArray | None:

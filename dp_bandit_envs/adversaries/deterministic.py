@@ -24,7 +24,7 @@ def next_round(state: Rhythms, t: int, row: FloatArray, rng: np.random.Generator
 
 
 class Deterministic(RoundByRound):
-    """Fixed periodic gains that make the best arm look worse than it is.
+    """Periodic gains that make the best arm look worse than it is.
 
     One arm always pays 0.38, one pays 1 in every even round, one pays 1 in every third round, and the others pay 0. The
     second of them is the best, with 1/2 per round on average. The arms are assigned at random in each game; if the
@@ -37,6 +37,6 @@ class Deterministic(RoundByRound):
     _arm_order = "random"
 
     def first_round_state(self, rng: np.random.Generator) -> Rhythms:
-        """Return which arm has which rhythm."""
+        """Return the rhythms in a random order of arms."""
         order = self.draw_order(rng)
         return Rhythms(0.38 * (order == 0), 1.0 * (order == 1), 1.0 * (order == 2))

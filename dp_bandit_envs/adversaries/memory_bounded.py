@@ -99,7 +99,7 @@ class MemoryBounded(Adversary):
 
     @arm_order.setter
     def arm_order(self, arm_order: str) -> None:
-        self._gains = copy.copy(self._gains)  # whoever gave it keeps its order
+        self._gains = copy.copy(self._gains)  # the user's adversary keeps its order
         self._gains.arm_order = arm_order
 
     def begin(self, rng: np.random.Generator) -> None:

@@ -118,7 +118,7 @@ class Payments:
     """
 
     def __init__(self, payoff: Payoff, memory: int, n_arms: int) -> None:
-        # Kept as it was given, compiled or not: pickle finds a function by its name in its module.
+        # Kept unchanged, compiled or not: pickle finds a function by its name in its module.
         self._payoff = payoff
         # broadcast_to: read-only, and only one number each in memory.
         self._constant = [np.broadcast_to(np.int64(arm), memory + 1) for arm in range(n_arms)]

@@ -58,7 +58,7 @@ def write_step(state: MultiScaleWalk, t: int, row: FloatArray, rng: np.random.Ge
 
 
 class SwitchingCost(RoundByRound):
-    r"""One arm is better by a tiny gap, and a round with a switch pays 0.
+    r"""One arm is better by a tiny gap; a round with a switch pays 0.
 
     All gains follow one multi-scale random walk, which hides the gap:
 

@@ -10,7 +10,7 @@ from dp_bandit_envs import checks
 from dp_bandit_envs.adversaries.outcome_pools import OutcomePools
 
 TREATMENTS = ("zidovudine", "zidovudine + didanosine", "zidovudine + zalcitabine", "didanosine")
-"""The treatments in the order of the study; which arm of a game stands for which is in `Trial.arm_names`."""
+"""The treatments in the order of the study; `Trial.arm_names` has them in the order of the game."""
 OUTCOMES = ("event_free", "cd4_not_fallen")
 
 
@@ -20,7 +20,7 @@ class Trial(OutcomePools):
     AIDS Clinical Trials Group Study 175: each arm pays the recorded outcomes of its own patients. They come in random
     order and are reshuffled when used up. Every patient has one outcome, which at the full length can be used in five
     rounds (for its privacy see `OutcomePools`). A gain is 1 for a good outcome and 0 otherwise. Arms, numbered at
-    random in each game (`arm_names`): zidovudine; zidovudine + didanosine; zidovudine + zalcitabine; didanosine.
+    random in each game (`arm_names`): zidovudine, zidovudine + didanosine, zidovudine + zalcitabine, didanosine.
 
     Args:
         horizon: Number of rounds (patients) T, at least 1; the trial had 2,139.

@@ -1,6 +1,6 @@
 """An algorithm: a name from a paper, the wrappers that make it private, and the agent inside them.
 
-Which games it plays, what it guarantees in one, and what it is known to lose there are its methods.
+Its methods return the games it can play, and its guarantee and regret bounds in a game.
 """
 
 import dataclasses
@@ -42,29 +42,30 @@ def unchanged(env: Environment) -> Environment:
 class Algorithm:
     """Wrappers and an agent, with the guarantees and regret bounds known for the two together.
 
-    `Algorithm("mine", MyAgent)` is enough for an agent of your own; `make_algorithm` makes those of the papers.
+    `Algorithm("mine", MyAgent)` is enough for your own agent; `make_algorithm` makes the papers' algorithms.
 
     Args:
         name: The name of its results.
         make_agent: Makes a fresh agent for games with arms, such as an agent's class; None if it plays points only. An
-            agent whose confidence terms depend on the noise has a method `see_noise`, like the agents of this package.
-        make_point_agent: Makes a fresh agent for games whose actions are points; by default it plays arms only.
-        feedback: What its agents learn from: `"any"`; `"full"`, if they need every value of every round, which is
-            also taken from an agent's class with the attribute `feedback = "full"`; or `"payoff"`, if in games of
-            points they need the payoff of the point alone.
+            agent whose confidence terms depend on the noise needs a method `see_noise`, like the agents of this
+            package.
+        make_point_agent: Makes a fresh agent for games of points; by default it plays arms only.
+        feedback: The feedback its agents need: `"any"`; `"full"` for every value of every round (also taken from the
+            attribute `feedback = "full"` of an agent's class); or `"payoff"`, for games of points, if they need only
+            the payoff of the point.
         decision_sets: Names of the decision sets whose points it plays; by default all.
         wrapping: Puts the privacy wrappers around an environment; by default there are none.
         own_guarantee: The guarantee for `(n_arms, horizon)` where it comes from the agent's own randomness, so that it
-            covers the arms only; by default it is that of the outermost wrapper. It must cover horizon + 1 steps, as
-            above batches the last, unfinished one is a step more, which releases nothing.
-        paper_guarantee_of: What the paper claims for `(n_arms, horizon)`, where that differs.
+            covers the arms only; by default it is that of the outermost wrapper. It must cover horizon + 1 steps: with
+            batches, the last, unfinished one counts as a step, although it releases no sum.
+        paper_guarantee_of: The paper's claim for `(n_arms, horizon)`, where it differs.
         bound: An upper bound on the expected external regret for `(n_arms, horizon, memory)`, where one is known.
         bound_in: An upper bound on it for an environment whose bound depends on more, such as the decision set; by
             default `bound` for games with arms.
         stochastic_bound: An upper bound on the pseudo-regret for `(means, horizon)`, where one is known.
-        graph_bound: The same where rounds may reveal more gains than that of the arm played, but always that one.
+        graph_bound: The same for feedback that always reveals the gain of the arm played, and may reveal others.
         sample_bound: A lower bound on the expected rounds until an algorithm of its kind stops, for `means` of coins.
-        parameters: The parameters that were chosen, for reports.
+        parameters: The chosen parameters, for reports.
         reference: Author (year) and theorem.
         player: Determines the random streams of agent and wrappers, together with the seed; by default name and
             parameters, whatever the results are called later. Algorithms with the same player share their noise.
@@ -95,7 +96,7 @@ class Algorithm:
     player: str = ""
 
     def __post_init__(self) -> None:
-        """Refuse an agent where something that makes agents is needed; name the player."""
+        """Refuse an agent instead of an agent factory; name the player."""
         _check_wrapping(self.wrapping)
         makers: list[Any] = [one for one in (self.make_agent, self.make_point_agent) if one is not None]
         for factory in makers or [None]:
@@ -112,7 +113,7 @@ class Algorithm:
             object.__setattr__(self, "player", f"{self.name} {written_value(self.parameters)}")
 
     def __repr__(self) -> str:
-        """Return what was chosen; functions by name, without the addresses that differ in each process."""
+        """Return the chosen arguments; functions by name, without addresses, which differ between processes."""
         makers = {"make_agent": self.make_agent, "make_point_agent": self.make_point_agent, "wrapping": self.wrapping}
         chosen = [f"{key}={_written(one)}" for key, one in makers.items() if one is not None and one is not unchanged]
         if self.parameters:
@@ -137,7 +138,7 @@ class Algorithm:
         """Return a fresh agent for a game; `play` and `simulate` pass it the noise of the wrappers (`see_noise`).
 
         Args:
-            env: The game; by default any with arms, or with points if it plays no arms.
+            env: The game; by default any game with arms, or with points if it does not play arms.
 
         Raises:
             WrongGameError: If it cannot play this game.
@@ -186,8 +187,8 @@ class Algorithm:
         Args:
             n_arms: Number of arms K, at least 2.
             horizon: Number of rounds T, at least 1.
-            sensitivity: That of the environment: 1, or on a feedback graph the largest number of gains that a round
-                reveals.
+            sensitivity: The environment's sensitivity: 1, or on a feedback graph the largest number of gains that a
+                round reveals.
         """
         k, t = _size_of(n_arms, horizon)
         game: BanditEnv
@@ -201,8 +202,8 @@ class Algorithm:
     def guarantee_in(self, env: Environment) -> PrivacyGuarantee:
         """Return the guarantee for the sequence of all actions in one game.
 
-        Where both the agent's own randomness and a privacy wrapper give one, it is the one with the smaller epsilon at
-        delta = 1e-6.
+        If both the agent's own randomness and a privacy wrapper have a guarantee, it is the guarantee with the smaller
+        epsilon at delta = 1e-6.
 
         Args:
             env: The game, without this algorithm's wrappers.
@@ -210,7 +211,7 @@ class Algorithm:
         return self._guarantee(None, env)
 
     def first_release_in(self, env: Environment) -> int:
-        """Return the least number of rounds of a game after which anything is released; above its horizon, nothing is.
+        """Return the number of rounds of a game before its first release; above the horizon if there is none.
 
         Args:
             env: The game, without this algorithm's wrappers.
@@ -219,10 +220,10 @@ class Algorithm:
         return math.prod(layer.mechanism.first_release(layer.inputs) for layer in layers)
 
     def guarantee_inside(self, inside: Environment, env: Environment) -> PrivacyGuarantee:
-        """Return `guarantee_in` for a game that is in this algorithm's wrappers already.
+        """Return `guarantee_in` for a game that is already wrapped.
 
         Args:
-            inside: What `wrap` returned for the game.
+            inside: The game in this algorithm's wrappers, from `wrap`.
             env: The game.
         """
         is_overridden = type(self).guarantee_in is not Algorithm.guarantee_in
@@ -234,6 +235,9 @@ class Algorithm:
             return PrivacyGuarantee.none(reason)
         inside = self.wrap(env) if inside is None else inside
         stated = inside.get_wrapper_attr("guarantee") if inside.has_wrapper_attr("guarantee") else None
+        of_sums = inside.has_wrapper_attr("releases_sums") and inside.get_wrapper_attr("releases_sums")
+        if self.own_guarantee is not None and of_sums and self.feedback != "full" and sensitivity_of(env) > 1:
+            return PrivacyGuarantee.none("a round reveals several gains, which all enter sums; the proof is for one")
         if self.own_guarantee is not None:
             by_agent = self.own_guarantee(set_of(env)[1], env.get_wrapper_attr("horizon"))
         elif stated is not None:
@@ -254,12 +258,12 @@ class Algorithm:
 
     @checks.answers_wrong_calls
     def paper_guarantee(self, *, n_arms: SupportsIndex, horizon: SupportsIndex) -> PrivacyGuarantee:
-        """Return what the paper claims, for comparison; `guarantee` is the one to rely on."""
+        """Return the paper's claim, for comparison; rely on `guarantee`."""
         k, t = _size_of(n_arms, horizon)
         return self.guarantee(n_arms=k, horizon=t) if self.paper_guarantee_of is None else self.paper_guarantee_of(k, t)
 
     def paper_guarantee_in(self, env: Environment) -> PrivacyGuarantee:
-        """Return what the paper claims for a game, for comparison."""
+        """Return the paper's claim for a game, for comparison."""
         if self.paper_guarantee_of is None:
             return self.guarantee_in(env)
         return self.paper_guarantee_of(set_of(env)[1], env.get_wrapper_attr("horizon"))
@@ -268,17 +272,17 @@ class Algorithm:
     def regret_bound(
         self, *, n_arms: SupportsIndex, horizon: SupportsIndex, memory: SupportsIndex = 0, sensitivity: float = 1.0
     ) -> float:
-        """Return an upper bound on the expected external regret, in units of gain; inf where none is known.
+        """Return an upper bound on the expected external regret, in units of gain; inf if none is known.
 
-        A bound above T is cut to T, which no regret exceeds, as a round costs at most 1.
+        Bounds are capped at T, as a round costs at most 1.
 
         Args:
             n_arms: Number of arms K, at least 2.
             horizon: Number of rounds T, at least 1.
             memory: The adversary's memory m, which charges rounds after a change of arm; most bounds hold for m = 0
-                only, and with another payoff function none for m > 0.
-            sensitivity: That of the environment; above 1, noise is larger than the bounds assume, but for algorithms
-                that need all gains.
+                only, and with other payoff functions none holds for m > 0.
+            sensitivity: The environment's sensitivity; above 1, noise is larger than the bounds assume, except for
+                algorithms that need all gains.
         """
         k, t = _size_of(n_arms, horizon)
         m = checks.integer("memory", memory, at_least=0)
@@ -291,10 +295,10 @@ class Algorithm:
         return _cut(self.bound(k, t, m), t)
 
     def regret_bound_in(self, env: Environment) -> float:
-        """Return an upper bound on the expected external regret in a game, in units of gain; inf where none is known.
+        """Return an upper bound on the expected external regret in a game, in units of gain; inf if none is known.
 
         It is at most T times the width of the range of payoffs: T with arms, 2 T on the ball and the cube. None is
-        known on graphs on which some arms do not reveal their own gains.
+        known for graphs with arms that do not reveal their own gains.
 
         Args:
             env: The game, without this algorithm's wrappers; a DPBandit environment.
@@ -316,15 +320,15 @@ class Algorithm:
     def pseudo_regret_bound(
         self, *, means: Sequence[SupportsFloat], horizon: SupportsIndex, sensitivity: float = 1.0
     ) -> float:
-        """Return an upper bound on the pseudo-regret for independent gains, in units of gain; inf where none is known.
+        """Return an upper bound on the pseudo-regret for independent gains, in units of gain; inf if none is known.
 
-        A bound above T is cut to T, which no regret exceeds, as a round costs at most 1.
+        Bounds are capped at T, as a round costs at most 1.
 
         Args:
             means: The arms' means, at least 2, each in [0, 1].
             horizon: Number of rounds T, at least 1.
-            sensitivity: That of the environment; where it is above 1, bounds are known only for algorithms that need
-                all gains, and for some without noise. Then every arm must reveal its own gain.
+            sensitivity: The environment's sensitivity; above 1, bounds are known only for algorithms that need all
+                gains, and for some without noise, if every arm reveals its own gain.
         """
         numbers = arm_means(means)
         _, t = _size_of(len(numbers), horizon)
@@ -352,10 +356,11 @@ Algorithm.__init__ = checks.answers_wrong_calls(Algorithm.__init__)  # type: ign
 
 
 def build_from_recipe(recipe: Callable[[], Algorithm]) -> Algorithm:
-    """Return an algorithm that remembers how it is made, so that it can be pickled.
+    """Return an algorithm that stores its recipe, so that it can be pickled.
 
     Args:
-        recipe: Makes it, and can be pickled. A copy with other fields (`dataclasses.replace`) does not remember it.
+        recipe: A function that makes it and can be pickled. A copy with other fields (`dataclasses.replace`) loses the
+            recipe.
     """
     algorithm = recipe()
     object.__setattr__(algorithm, "_recipe", recipe)
@@ -365,14 +370,14 @@ def build_from_recipe(recipe: Callable[[], Algorithm]) -> Algorithm:
 def secured(algorithm: Algorithm) -> Algorithm:
     """Return an algorithm whose privacy wrappers have secure draws, for `play` with `seed=None`.
 
-    Agents and guarantees stay as they are, but for `draw_distance`; noise that must cover a grid is larger by about
-    one part in 10^9. Agents still draw arms with NumPy's generator. Wrappers without noise stay as they are.
+    Agents and guarantees are unchanged, except for `draw_distance`; noise that must cover a grid is larger by about one
+    part in 10^9. Agents still draw arms with NumPy's generator. Wrappers without noise are unchanged.
 
     Raises:
-        WrongTypeError: If it is no `Algorithm`; from `wrap`, if a wrapper has noise of somebody else's, which has no
-            secure form.
-        ValueError: From `wrap`, if a wrapper has own-norm noise, or a counter that weighs its draws (that of `AS-FTPL`,
-            and of `DP-FTRL` unless its `counter` is another one), of which there is no exact form.
+        WrongTypeError: If it is not an `Algorithm`; from `wrap`, if a wrapper has a user's noise, which has no secure
+            form.
+        ValueError: From `wrap`, if a wrapper has own-norm noise, or a counter that weights its draws (as in `AS-FTPL`,
+            and in `DP-FTRL` with the default `counter`), which has no exact form.
         ImportError: From `wrap`, if OpenDP is missing (extra `secure`).
     """
     if not isinstance(algorithm, Algorithm):
@@ -404,7 +409,7 @@ def _with_secure_draws(inside: Environment, env: Environment) -> Environment:
 
 
 def _labelled(agent: Any, env: Environment) -> Any:
-    """Return an agent that no index tells anything where ties are common: in games that reveal gains of other arms."""
+    """Return the agent, with random labels if ties are common: in games that reveal gains of other arms."""
     game: Any = env.unwrapped
     if not getattr(agent, "tries_in_order", False) or plays_points(env) or getattr(game, "sensitivity", 1.0) == 1.0:
         return agent
@@ -413,12 +418,12 @@ def _labelled(agent: Any, env: Environment) -> Any:
 
 
 def needs_all(agent: Any) -> bool:
-    """Whether an agent, or what makes it, says that it needs every value of every round."""
+    """Whether an agent or its factory declares that it needs every value of every round."""
     return getattr(agent, "feedback", "any") == "full"
 
 
 def hides_gains(env: Environment) -> bool:
-    """Whether some rounds of a game do not reveal the gains of all arms, or the whole gain vector."""
+    """Whether some rounds of a game hide gains of arms, or a part of the gain vector."""
     game: Any = env.unwrapped
     values = getattr(game, "values", None)
     payoffs_only = plays_points(env) and game.n_values < game.decision_set.dimension
@@ -426,9 +431,14 @@ def hides_gains(env: Environment) -> bool:
 
 
 def hides_own_gains(env: Environment) -> bool:
-    """Whether some arms of a game do not reveal their own gains, as no proof of a bound allows."""
+    """Whether some arms of a game do not reveal their own gains, which the proofs of bounds exclude."""
     source = getattr(env.unwrapped, "source", None)
     return isinstance(source, GraphSource) and not source.graph.reveals_itself
+
+
+def sensitivity_of(env: Environment) -> float:
+    """Return the L1 distance between observations of neighbouring games."""
+    return float(env.get_wrapper_attr("sensitivity"))
 
 
 def set_of(env: Environment) -> tuple[str, int]:
@@ -454,15 +464,15 @@ def _written(part: Any) -> str:
 
 
 def _cut(bound: float, horizon: int, width: float = 1.0) -> float:
-    """Return the bound, but at most what T rounds can cost; inf, where none is known, stays inf."""
+    """Return the bound, capped at the largest cost of T rounds; inf (unknown) stays inf."""
     return bound if math.isinf(bound) else min(bound, horizon * width)
 
 
 def _proofs_do_not_cover(env: Environment, algorithm: str) -> str | None:
     """Return why the guarantee of an agent's own randomness does not hold in a game, or None if it does.
 
-    An agent sees what the wrappers let through. Its proof assumes that a changed round changes each arm's gain once, by
-    at most 1; batches, which change it by less, are covered.
+    An agent sees the wrappers' outputs. Its proof assumes that a changed round changes each arm's gain once, by at most
+    1; batches, which change it by less, are covered.
     """
     try:
         boundaries = boundaries_below(env, algorithm)
@@ -480,7 +490,7 @@ def _proofs_do_not_cover(env: Environment, algorithm: str) -> str | None:
 
 
 def _check_wrapping(wrapping: Any) -> None:
-    """Raise a TypeError unless `wrapping` can be called with an environment and nothing else."""
+    """Raise a TypeError unless `wrapping` can be called with only an environment."""
     if not callable(wrapping):
         raise _wrong_wrapping(checks.kind_of(wrapping))
     try:

@@ -39,6 +39,7 @@ ALGORITHMS: dict[str, Callable[..., Algorithm]] = {
     "KL-UCB": kl_ucb_family.kl_ucb,
     "TS": thompson_family.ts,
     "Gaussian-TS": thompson_family.gaussian_ts,
+    "Tuned-TS": thompson_family.tuned_ts,
     "DP-UCB-BOUND": ucb_family.dp_ucb_bound,
     "DP-UCB": ucb_family.dp_ucb,
     "DP-UCB-INT": ucb_family.dp_ucb_int,

@@ -1,4 +1,4 @@
-"""Fills in the privacy that is requested of an algorithm: its parameter, or one found for a real guarantee."""
+"""Sets an algorithm's requested privacy: its own parameter, or a parameter calibrated to its actual guarantee."""
 
 import dataclasses
 import functools
@@ -29,15 +29,15 @@ AS_DATA_SAY: Final = 0
 
 
 class PrivacyRequest(NamedTuple):
-    """The privacy that is requested of algorithms in a game.
+    """The requested privacy of algorithms in a game.
 
     Attributes:
-        epsilon: For all algorithms that take one; None for each algorithm's own.
-        delta: For all algorithms that take one, or None for T^-2.
-        at_guarantee: Whether epsilon, with `delta` or else 0, is a guarantee that an algorithm's real one has to meet
-            as closely as possible from below.
-        rounds_per_person: The most rounds of a person, whom that guarantee is for; None if it is for a round, and
-            `AS_DATA_SAY` for the number that the game's data have.
+        epsilon: For all algorithms that take an epsilon; None for each algorithm's own.
+        delta: For all algorithms that take a delta, or None for T^-2.
+        at_guarantee: Whether epsilon, with `delta` or else 0, is a target for the actual guarantee, to be met as
+            closely as possible from below.
+        rounds_per_person: The most rounds of a person, for a per-person target; None for a per-round target, and
+            `AS_DATA_SAY` for the number from the game's data.
     """
 
     epsilon: float | None = None
@@ -49,7 +49,7 @@ class PrivacyRequest(NamedTuple):
     def checked(
         cls, epsilon: Any = None, delta: Any = None, *, at_guarantee: Any = False, rounds_per_person: Any = None
     ) -> Self:
-        """Return a request after checking it; the arguments are those of `compare`."""
+        """Return a request after checking it; arguments as for `compare`."""
         if isinstance(at_guarantee, str):
             if at_guarantee != "person":
                 raise ValueError(
@@ -77,7 +77,7 @@ class PrivacyRequest(NamedTuple):
         return cls(epsilon, delta, at_guarantee, rounds_per_person)
 
     def refuse_for(self, players: Mapping[str, Any]) -> None:
-        """Raise if an epsilon or a delta is requested, which none of these players by name has got."""
+        """Raise if an epsilon or a delta is requested, but none of these players uses it."""
         if self.epsilon is None and self.delta is None:
             return
         parameter, example = ("delta", "DP-UCB-INT") if self.epsilon is None else ("epsilon", "DP-KLUCB")
@@ -95,17 +95,17 @@ NO_REQUEST: Final = PrivacyRequest()
 
 
 def with_privacy(spec: AlgorithmSpec, request: PrivacyRequest, game: Environment | None) -> AlgorithmSpec:
-    """Return an algorithm with the privacy parameters at which it plays a game.
+    """Return an algorithm with its privacy parameters for a game.
 
     Args:
         spec: The algorithm.
         request: The privacy.
-        game: The game; None only if nothing is requested and the algorithm has no delta.
+        game: The game; None only without a request and for algorithms without a delta.
 
     Raises:
-        UnreachableGuaranteeError: If its guarantee cannot meet the target. One that never guarantees anything plays as
-            it is, for comparison.
-        ValueError: If persons are known to serve in more rounds than the guarantee is asked for.
+        UnreachableGuaranteeError: If its guarantee cannot meet the target. Algorithms without any guarantee are
+            unchanged, for comparison.
+        ValueError: If the data use persons in more rounds than the target allows.
     """
     epsilon = request.epsilon
     has_horizon = game is not None and game.has_wrapper_attr("horizon")
@@ -144,7 +144,7 @@ def with_privacy(spec: AlgorithmSpec, request: PrivacyRequest, game: Environment
 def read_player(
     algorithm: Any, label: str | None, request: PrivacyRequest, game: Environment | None
 ) -> tuple[Algorithm, bool]:
-    """Return the algorithm that plays a game, and whether it got the epsilon or the delta that is requested.
+    """Return the algorithm for a game, and whether it uses the requested epsilon or delta.
 
     Args:
         algorithm: See `read_algorithm`.
@@ -164,7 +164,7 @@ def read_single_player(algorithm: Any, request: PrivacyRequest, env: Environment
     """Return the algorithm that plays alone in an environment; see `read_player`.
 
     Raises:
-        ValueError: If an epsilon or a delta is requested of an algorithm that takes none.
+        ValueError: If an epsilon or a delta is requested of an algorithm without one.
     """
     player, is_filled = read_player(algorithm, None, request, env)
     if not is_filled:
@@ -183,14 +183,14 @@ def calibrate(
     rounds_per_person: SupportsIndex = 1,
     **parameters: Any,
 ) -> Algorithm:
-    """Make an algorithm whose real guarantee is (epsilon, delta), so that algorithms can be compared at equal privacy.
+    """Make an algorithm whose actual guarantee is (epsilon, delta), to compare algorithms at equal privacy.
 
-    The parameter `epsilon` of many algorithms is the paper's, and more or less is guaranteed: Private-UCB with
-    `epsilon=1` is 1/K-DP. This searches for the value at which `guarantee(...)`, by `epsilon_at(delta)`, is as close to
-    the target as possible from below: within a millionth, unless the algorithm guarantees less at any value, or its
-    values are whole numbers. It searches for `epsilon`, for EXP3-tau's `batch_size` and for Hedge's `learning_rate`; an
-    algorithm without one of them is returned as it is if it meets the target. Where the algorithm has a `delta` of its
-    own, it gets this one.
+    The parameter `epsilon` of many algorithms is the paper's, and the actual guarantee differs: Private-UCB with
+    `epsilon=1` is 1/K-DP. This function searches for the parameter value whose `guarantee(...)`, by
+    `epsilon_at(delta)`, is as close to the target as possible from below: within a millionth, unless every value gives
+    less, or values are integers. It searches for `epsilon`, for EXP3-tau's `batch_size` and for Hedge's
+    `learning_rate`; an algorithm without these is returned unchanged if it meets the target. If the algorithm has a
+    parameter `delta`, it is set to this delta.
 
     Args:
         algorithm: One of `algorithm_names()`, with parameters after a colon if wanted; a function of `epsilon` that
@@ -199,14 +199,14 @@ def calibrate(
         delta: In [0, 1); 0 for pure differential privacy.
         n_arms: Number of arms K, at least 2.
         horizon: Number of rounds T, at least 1.
-        rounds_per_person: The most rounds of one person, whom the target is for, from 1 to T: it
-            is `guarantee.for_group(rounds_per_person)` that meets it.
-        parameters: The other parameters of the algorithm; a parameter that is given is not searched for.
+        rounds_per_person: For a per-person target: the most rounds of one person, from 1 to T;
+            `guarantee.for_group(rounds_per_person)` then meets the target.
+        parameters: The other parameters of the algorithm; given parameters are not searched.
 
     Raises:
-        UnknownNameError: If there is no such algorithm.
-        UnreachableGuaranteeError: If no value meets the target, such as for algorithms without privacy; or if
-            `delta` is 0 and fast draws add more than 1e-6 to it, as from an epsilon of about 17 on.
+        UnknownNameError: If the algorithm is unknown.
+        UnreachableGuaranteeError: If no value meets the target, as for algorithms without privacy; or if `delta` is 0
+            and fast draws add more than 1e-6 to it, from an epsilon of about 17 on.
 
     Example:
         >>> from dp_bandit_envs import calibrate, make_algorithm
@@ -243,10 +243,10 @@ def calibrate_in(
         target: (epsilon, delta).
         env: The game, without the algorithm's wrappers.
         rounds_per_person: As for `calibrate`.
-        parameters: The other parameters of the algorithm; a parameter that is given is not searched for.
+        parameters: The other parameters of the algorithm; given parameters are not searched.
 
     Raises:
-        UnknownNameError: If there is no such algorithm.
+        UnknownNameError: If the algorithm is unknown.
         UnreachableGuaranteeError: If no value meets the target in this game.
         WrongGameError: If the algorithm cannot play this game.
     """
@@ -270,14 +270,14 @@ def _search(
     most_rounds: int,
     group: int,
 ) -> dict[str, Any]:
-    """Return the parameters at which an algorithm's guarantee meets the target as closely as possible from below.
+    """Return the parameters whose guarantee meets the target as closely as possible from below.
 
     Args:
         spec: The algorithm.
         target: (epsilon, delta).
-        measure: Returns the guarantee that counts.
+        measure: Returns the guarantee of an algorithm.
         most_rounds: The horizon, which no batch size exceeds.
-        group: The most rounds of a person, whom the target is for: `guarantee.for_group(group)` meets it.
+        group: For a per-person target, the most rounds of a person: `guarantee.for_group(group)` meets it.
     """
     epsilon, delta = target
     if spec.factory is not None and not spec.takes_epsilon:
@@ -347,7 +347,7 @@ def _search(
 
 
 def _refuse_fast_draws(name: str, guarantee: PrivacyGuarantee, delta: float) -> None:
-    """Raise if an epsilon without a delta was asked for, and fast draws add one that is not small."""
+    """Raise if pure epsilon-DP is requested, but fast draws add a delta that is not small."""
     added = added_delta(guarantee.pure_epsilon, guarantee.draw_distance)
     if delta == 0 and added > DELTA:
         raise UnreachableGuaranteeError(

@@ -23,7 +23,7 @@ from dp_bandit_envs.theory.drifting_bounds import (
 from dp_bandit_envs.wrappers import PrivacyBoundary, RandomizedResponse
 
 SHIFTS = 5
-"""As many as `DPBandit-Shifting-v0` has by default."""
+"""Default number of shifts of `DPBandit-Shifting-v0`."""
 
 
 def sw_ucb(

@@ -1,4 +1,4 @@
-"""Adversarial bandits: EXP3, Tsallis-INF and similar; with Laplace noise; and private by their own randomness.
+"""EXP3, Tsallis-INF and similar, without privacy, with Laplace noise, or private by their own randomness.
 
 `BASES` are the learners for noisy gains or noisy averages; EXP3-tau needs no noise, because one gain changes averages,
 and so its draws, only a little (docs/notes/exp3-privacy.md).

@@ -1,7 +1,7 @@
 """KL-UCB and IMED, whose indices are divergences of coins, and their private forms on blocks of gains.
 
 A changed gain changes one block of one arm, and moves its sum by at most 1; that sum is released once, with Laplace
-noise of scale 1 / epsilon. The lengths of blocks are fixed beforehand, and the arms played depend on releases only.
+noise of scale 1 / epsilon. The lengths of blocks are fixed in advance, and the arms played depend on releases only.
 """
 
 import itertools
@@ -35,10 +35,10 @@ epsilon = 0.05.
 def kl_ucb() -> Algorithm:
     r"""KL-UCB (Garivier and Cappé 2011): optimal for Bernoulli arms; not private.
 
-    Rule: plays the arm with the largest q for which :math:`n_i \, \mathrm{kl}(\hat\mu_i, q) \le \ln t`, where
+    Rule: plays the arm with the largest q such that :math:`n_i \, \mathrm{kl}(\hat\mu_i, q) \le \ln t`, where
     :math:`\hat\mu_i` is the mean of its :math:`n_i` gains and kl the divergence of two coins.
 
-    Not private because the arms follow from exact sums and nothing is random: one changed gain can change every later
+    Not private because the arms are a deterministic function of exact sums: one changed gain can change every later
     arm.
 
     Differs from the source in: the level is ln t, without 3 ln ln t, as in its own experiments.
@@ -56,16 +56,16 @@ def adap_klucb(*, epsilon: SupportsFloat = 1.0, alpha: SupportsFloat = PAPER_ALP
     r"""AdaP-KLUCB (Azize and Basu 2022): KL-UCB in episodes that double an arm's count, on the last episode's mean.
 
     Rule: an arm once chosen is played until it has twice as many gains, and the noisy mean :math:`\hat\mu_i` of these
-    last :math:`n_i` gains is released. Then the next arm is chosen: the one with the largest q for which
+    last :math:`n_i` gains is released. The next arm is the arm with the largest q such that
 
     .. math:: n_i \, \mathrm{kl}\Big(\text{clip}\Big(\hat\mu_i + \frac{\alpha \ln t}{\epsilon n_i}\Big), q\Big)
               \le \alpha \ln t
 
     Private because a changed gain is in one block of one arm, whose sum is released once, with noise 1 / epsilon.
 
-    Differs from the source in: ln t for ln(t + 1), with t the number of rounds played so far; that is at most about 2 %
-        of regret; new arms are tried in an order drawn at random (`RandomLabels`). It depends on no gain, so the
-        guarantee stays.
+    Differs from the source in: ln t instead of ln(t + 1), with t the number of rounds played, which changes regret by
+        about 2 % at most; new arms are tried in an order drawn at random (`RandomLabels`). The order depends on no
+        gain, so the guarantee is unchanged.
     """
     epsilon, alpha = checks.epsilon(epsilon), checks.greater_than("alpha", alpha, 0)
     return Algorithm(
@@ -86,19 +86,20 @@ def dp_klucb(
     ratio: SupportsFloat = RATIO,
     first: SupportsIndex | None = None,
 ) -> Algorithm:
-    r"""DP-KLUCB (Azize et al. 2025): KL-UCB with the divergence that privacy leaves; optimal for Bernoulli arms.
+    r"""DP-KLUCB (Azize et al. 2025): KL-UCB with the private divergence; optimal for Bernoulli arms.
 
-    Rule: an arm once chosen is played for a block, ceil(4 / epsilon) gains at first and later as many as it has; then
-    the noisy mean :math:`\hat\mu_i` of all its :math:`n_i` gains is released, with one draw of noise for each block.
-    Then the arm with the largest q for which :math:`n_i \, d_\epsilon(\hat\mu_i, q) \le \ln t` is chosen, where
+    Rule: an arm once chosen is played for a block, ceil(4 / epsilon) gains at first and later as many as it already
+    has; then the noisy mean :math:`\hat\mu_i` of all its :math:`n_i` gains is released, with one draw of noise for each
+    block. Then the arm with the largest q such that :math:`n_i \, d_\epsilon(\hat\mu_i, q) \le \ln t` is chosen, where
 
     .. math:: d_\epsilon(p, q) = \inf_z \, \epsilon |z - p| + \mathrm{kl}(z, q)
 
     Private because a changed gain is in one block of one arm, whose sum is released once, with noise 1 / epsilon.
 
-    Differs from the source in: an arm's first block has ceil(4 / epsilon) gains and later ones double its count, which
-        are choices of this project (first, ratio): with many early releases some games end in regret of order T; new
-        arms are tried in an order drawn at random (`RandomLabels`). It depends on no gain, so the guarantee stays.
+    Differs from the source in: a first block of ceil(4 / epsilon) gains for each arm, and later blocks that double its
+        count, which are this project's choices (first, ratio): with many early releases some games end in regret of
+        order T; new arms are tried in an order drawn at random (`RandomLabels`). The order depends on no gain, so the
+        guarantee is unchanged.
     """
     epsilon = checks.epsilon(epsilon)
     return _on_blocks(lambda: RandomLabels(KlUcb(epsilon=epsilon, lazy=True)), epsilon, ratio, first, "DP-KLUCB")
@@ -110,20 +111,21 @@ def dp_imed(
     ratio: SupportsFloat = RATIO,
     first: SupportsIndex | None = None,
 ) -> Algorithm:
-    r"""DP-IMED (Azize et al. 2025): IMED with the divergence that privacy leaves; optimal for Bernoulli arms.
+    r"""DP-IMED (Azize et al. 2025): IMED with the private divergence; optimal for Bernoulli arms.
 
-    Rule: an arm once chosen is played for a block, ceil(4 / epsilon) gains at first and later as many as it has; then
-    the noisy mean :math:`\hat\mu_i` of all its :math:`n_i` gains is released, with one draw of noise for each block.
-    Then the arm with the smallest :math:`n_i \, d_\epsilon(\hat\mu_i, \max_j \hat\mu_j) + \ln n_i` is chosen, where
+    Rule: an arm once chosen is played for a block, ceil(4 / epsilon) gains at first and later as many as it already
+    has; then the noisy mean :math:`\hat\mu_i` of all its :math:`n_i` gains is released, with one draw of noise for each
+    block. Then the arm with the smallest :math:`n_i \, d_\epsilon(\hat\mu_i, \max_j \hat\mu_j) + \ln n_i` is chosen,
+    where
 
     .. math:: d_\epsilon(p, q) = \inf_z \, \epsilon |z - p| + \mathrm{kl}(z, q)
 
     Private because a changed gain is in one block of one arm, whose sum is released once, with noise 1 / epsilon.
 
-    Differs from the source in: an arm's first block has ceil(4 / epsilon) gains and later ones double its count, which
-        are choices of this project (first, ratio): with many early releases some games end in regret of order T. A few
-        in a thousand games still do; new arms are tried in an order drawn at random (`RandomLabels`). It depends on no
-        gain, so the guarantee stays.
+    Differs from the source in: a first block of ceil(4 / epsilon) gains for each arm, and later blocks that double its
+        count, which are this project's choices (first, ratio): with many early releases some games end in regret of
+        order T. A few in a thousand games still do; new arms are tried in an order drawn at random (`RandomLabels`).
+        The order depends on no gain, so the guarantee is unchanged.
     """
     epsilon = checks.epsilon(epsilon)
     return _on_blocks(lambda: RandomLabels(Imed(epsilon=epsilon, lazy=True)), epsilon, ratio, first, "DP-IMED")
@@ -136,7 +138,7 @@ def _on_blocks(
     first: SupportsIndex | None,
     name: str,
 ) -> Algorithm:
-    """Return the agent on blocks that multiply an arm's count; the first has by default ceil(4 / epsilon) gains."""
+    """Return the agent on blocks that multiply an arm's count; the first has ceil(4 / epsilon) gains by default."""
     ratio = checks.greater_than("ratio", ratio, 1)
     if math.isinf(4 / epsilon):
         raise ValueError(f"epsilon must be large enough for a block of 4 / epsilon gains; received {epsilon!r}.")

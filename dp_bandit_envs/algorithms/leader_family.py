@@ -21,7 +21,7 @@ from dp_bandit_envs.theory.experts_bounds import equal_noise_bound, growing_nois
 from dp_bandit_envs.wrappers import CounterSums
 
 EQUAL = ("padded-binary", "smooth-binary")
-"""Counters of which every release has the noise of equally many nodes."""
+"""Counters whose releases all have the noise of equally many nodes."""
 MOST_EPSILON = 500.0
 """The largest epsilon that Gaussian noise is calibrated for."""
 LARGEST_L1: dict[str, Callable[[int], float]] = {"simplex": float, "ball": math.sqrt, "cube": lambda dimension: 1.0}

@@ -52,8 +52,8 @@ def scrible(*, learning_rate: SupportsFloat | None = None) -> Algorithm:
 
     Not private because it learns from exact payoffs, and no guarantee is known for its own randomness.
 
-    Differs from the source in: gains instead of losses; the rate minimises the bound, where the paper takes sqrt(nu ln
-        T) / (4 d sqrt(T)) for long games; sets other than the ball and the cube are left out.
+    Differs from the source in: gains instead of losses; a rate that minimises the bound (the paper's is sqrt(nu ln T) /
+        (4 d sqrt(T)) for long games); no sets other than the ball and the cube.
     """
     return _learner_on_points(
         "SCRiBLe",
@@ -69,8 +69,8 @@ def as_scrible(
 ) -> Algorithm:
     r"""AS-SCRiBLe (Agarwal and Singh 2017, algorithm 4): SCRiBLe on payoffs with Laplace noise; local privacy.
 
-    Rule: a payoff in [-1, 1] gets Laplace noise of scale 2 / epsilon, is clipped so that this affects 1 / T of all
-    games, and is all that `Scrible` ever sees of its round.
+    Rule: a payoff in [-1, 1] gets Laplace noise of scale 2 / epsilon and is clipped, which affects 1 / T of all games.
+    The result is all that `Scrible` ever sees of its round.
 
     Private because two payoffs differ by at most 2, the noise is scaled to this distance, and each is released once.
     The true payoff need not be stored, so this is local privacy.
@@ -172,8 +172,8 @@ def osmd(*, learning_rate: SupportsFloat | None = None) -> Algorithm:
 def as_osmd(*, epsilon: SupportsFloat = 1.0, learning_rate: SupportsFloat | None = None) -> Algorithm:
     """AS-OSMD (Agarwal and Singh 2017, algorithm 4, around OSMD): payoffs on the ball with noise; local privacy.
 
-    Rule: a payoff in [-1, 1] gets Laplace noise of scale 2 / epsilon, is clipped so that this affects 1 / T of all
-    games, and is all that `BallOsmd` ever sees of its round.
+    Rule: a payoff in [-1, 1] gets Laplace noise of scale 2 / epsilon and is clipped, which affects 1 / T of all games.
+    The result is all that `BallOsmd` ever sees of its round.
 
     Private because two payoffs differ by at most 2, the noise is scaled to this distance, and each is released once.
     The true payoff need not be stored, so this is local privacy.
@@ -371,10 +371,10 @@ def gope() -> Algorithm:
 
     Without features, every arm is its own dimension, and it is successive elimination.
 
-    Differs from the source in: batches have fixed lengths, as privacy needs it, where the source's lengths depend on
-        the design; arms are compared by the width of their difference; a design's largest leverage is 1.5 d at most;
-        the arms of a batch are played in an order drawn at random, each in one run. The order depends on no gain and
-        does not affect plays or noise, so the guarantee is unchanged.
+    Differs from the source in: fixed lengths of batches, which privacy needs (the source's depend on the design); arms
+        compared by the width of their difference; a largest leverage of at most 1.5 d; a random order of the arms of a
+        batch, each played in one run. The order does not depend on gains and does not affect plays or noise, so the
+        guarantee is unchanged.
     """
     return _elimination("GOPE", {}, None, "Lattimore and Szepesvari (2020), algorithm 12 and theorem 22.1")
 
@@ -390,10 +390,10 @@ def dp_gope(*, epsilon: SupportsFloat = 1.0) -> Algorithm:
     The regret that privacy adds does not grow with sqrt(T): with features of rank d it is of order d^1.5 ln(K T) ln(T)
     / epsilon, up to a factor ln d. See `theory.linear_bounds.linear_elimination_bound`.
 
-    Differs from the source in: only the source's abstract was available: batches, a core set and noise on sums are its,
-        but the lengths, the design, widths and constants are this project's, with a proof; the arms of a batch are
-        played in an order drawn at random, each in one run. The order depends on no gain and does not affect plays or
-        noise, so the guarantee is unchanged.
+    Differs from the source in: lengths, the design, widths and constants, which are this project's, with a proof; a
+        random order of the arms of a batch, each played in one run. The order does not depend on gains and does not
+        affect plays or noise, so the guarantee is unchanged. Only the source's abstract was available; it has batches,
+        a core set and noise on sums.
     """
     epsilon = checks.epsilon(epsilon)
     return _elimination(
@@ -415,10 +415,10 @@ def adac_gope(
     `rho` can replace epsilon: sigma is then 1 / sqrt(2 rho), and epsilon follows from it at delta. For epsilon = 1 and
     delta = 1e-6 rho is 0.028.
 
-    Differs from the source in: only the source's abstract was available: adaptive episodes and the Gaussian mechanism
-        are its, but noise is on the arms' sums here, and lengths, widths and constants are this project's; the arms of
-        a batch are played in an order drawn at random, each in one run. The order depends on no gain and does not
-        affect plays or noise, so the guarantee is unchanged.
+    Differs from the source in: noise on the arms' sums; lengths, widths and constants, which are this project's; a
+        random order of the arms of a batch, each played in one run. The order does not depend on gains and does not
+        affect plays or noise, so the guarantee is unchanged. Only the source's abstract was available; it has adaptive
+        episodes and the Gaussian mechanism.
     """
     delta = checks.delta(delta)
     epsilon = epsilon_of_rho(rho, epsilon, delta)

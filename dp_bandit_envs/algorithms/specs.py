@@ -36,7 +36,7 @@ SHOWN: Final = 12
 """The most numbers of a list that a title shows."""
 PLAIN: Final = (bool, int, float, str)
 FIXED_BY: Final = {"EXP3-tau": "batch_size", "AdaC-GOPE": "rho", "AdaC-UCB": "rho"}
-"""The parameter that fixes the privacy of an algorithm in place of epsilon and delta."""
+"""The parameter that fixes the privacy of an algorithm instead of epsilon and delta."""
 GAME_WANTED: Final = (
     "an environment must be an id such as 'Stochastic', a pair of an id and its arguments, an Adversary or a class that"
     " inherits it, an environment of gymnasium.make or a function that makes one, or a table or file of gains;"
@@ -573,7 +573,7 @@ def _spec_of_named(named: "ImportedSpec", label: str | None) -> AlgorithmSpec:
 
 def _spec_of_callable(function: Callable[..., Any], label: str | None, parameters: dict[str, Any]) -> AlgorithmSpec:
     """Return the spec of an agent's class, or of a function that returns an agent or an `Algorithm`."""
-    # Noise follows from what plays, not from what it is called here.
+    # Noise depends on the algorithm, not on its label.
     own_name = getattr(function, "__name__", type(function).__name__)
     name = str(label or own_name)
     own_name = name if own_name == "<lambda>" else own_name

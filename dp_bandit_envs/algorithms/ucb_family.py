@@ -1,9 +1,9 @@
 """Confidence bounds: UCB and its private forms, on counters, intervals, blocks and locally noisy gains; DP-SE.
 
-An index adds to an arm's released mean a bonus for chance and one for noise. DP-SE drops arms by the same two widths.
-UCB-N and UCB-MaxN are for feedback graphs. For privacy there, use the private algorithms of games without a graph:
-their wrappers multiply the noise by the largest number of gains that a round reveals, and their agents widen their
-bonuses to match.
+An index is an arm's released mean plus a bonus for chance and a bonus for noise. DP-SE drops arms by the same two
+widths. UCB-N and UCB-MaxN are for feedback graphs. For privacy there, use the private algorithms of games without a
+graph: their wrappers multiply the noise by the largest number of gains that a round reveals, and their agents widen
+their bonuses to match.
 """
 
 import dataclasses
@@ -59,12 +59,12 @@ def ucb() -> Algorithm:
     r"""UCB (Auer, Cesa-Bianchi and Fischer 2002): mean + sqrt(2 ln t / n); not private.
 
     Rule: plays the arm with the largest :math:`\hat\mu_i + \sqrt{2 \ln t / n_i}`, where :math:`\hat\mu_i` is the mean
-    of its :math:`n_i` gains and t the number of rounds played so far.
+    of its :math:`n_i` gains and t the number of rounds played.
 
-    Not private because the arms follow from exact sums and nothing is random: one changed gain can change every later
+    Not private because the arms are a deterministic function of exact sums: one changed gain can change every later
     arm.
 
-    Differs from the source in: nothing that is known.
+    Differs from the source in: no known respect.
     """
     return Algorithm(
         name="UCB",
@@ -79,13 +79,13 @@ def ucb() -> Algorithm:
 def ucb_n() -> Algorithm:
     r"""UCB-N (Caron, Kveton, Lelarge and Bhagat 2012): UCB that learns from every gain revealed.
 
-    Rule: plays the arm with the largest :math:`\hat\mu_i + \sqrt{2 \ln t / n_i}`, where :math:`n_i` counts all gains of
-    the arm that were revealed, and not only those of rounds in which it was played.
+    Rule: plays the arm with the largest :math:`\hat\mu_i + \sqrt{2 \ln t / n_i}`, where :math:`n_i` counts all revealed
+    gains of the arm, also from rounds with other arms.
 
-    Not private because the arms follow from exact sums and nothing is random: one changed gain can change every later
+    Not private because the arms are a deterministic function of exact sums: one changed gain can change every later
     arm.
 
-    Differs from the source in: nothing that is known.
+    Differs from the source in: no known respect.
     """
     return dataclasses.replace(ucb(), name="UCB-N", reference="Caron, Kveton, Lelarge and Bhagat (2012), UCB-N")
 
@@ -93,9 +93,9 @@ def ucb_n() -> Algorithm:
 def ucb_max_n() -> Algorithm:
     """UCB-MaxN (Caron, Kveton, Lelarge and Bhagat 2012): plays the best arm that reveals UCB's choice.
 
-    Rule: chooses an arm as UCB-N does, and plays the one with the largest mean so far among the arms that reveal it.
+    Rule: chooses an arm as UCB-N does, and plays the arm with the largest mean among the arms that reveal it.
 
-    Not private because the arms follow from exact sums and nothing is random: one changed gain can change every later
+    Not private because the arms are a deterministic function of exact sums: one changed gain can change every later
     arm.
 
     Differs from the source in: an arm never seen counts as mean 1/2; and on directed graphs it plays an arm that
@@ -120,20 +120,20 @@ def dp_ucb_bound(
 ) -> Algorithm:
     r"""DP-UCB-BOUND (Tossou and Dimitrakakis 2016, algorithm 1): UCB with a bonus for the counter's noise.
 
-    Rule: each arm has a counter, which releases a noisy sum :math:`s_i` of its :math:`n_i` gains after each of them.
-    Played is the arm with the largest
+    Rule: each arm has a counter, which releases a noisy sum :math:`s_i` of its :math:`n_i` gains after each of them. It
+    plays the arm with the largest
 
     .. math:: \frac{s_i}{n_i} + \sqrt{\frac{2 \ln t}{n_i}} + \frac{w(n_i, t^{-4})}{n_i}
 
     with w(n, p) the width that the counter's noise exceeds with probability at most p.
 
-    Private because a changed gain enters one arm's counter, all releases of which are epsilon-DP together.
+    Private because a changed gain enters one arm's counter, all of whose releases together are epsilon-DP.
 
-    The square-root counter is refused, because the bonus is for Laplace noise, and the logarithmic one, because its
-    sums are up to half a game old, which no bonus covers.
+    The square-root counter is refused, because the bonus is for Laplace noise. The logarithmic counter is refused,
+    because its sums are up to half a game old, which no bonus covers.
 
     Differs from the source in: each part of the hybrid counter has half of epsilon, as both are released
-        (budget="paper" gives each all of it); levels are counted in base 2; and the bonus for noise is Chernoff's,
+        (budget="paper" gives each part all of it); levels are counted in base 2; and the bonus for noise is Chernoff's,
         about half of the printed one (formula="printed").
     """
     options = _counter_options(counter, budget)
@@ -167,7 +167,7 @@ def dp_ucb(*, epsilon: SupportsFloat = 1.0, counter: str = "hybrid", budget: str
     sum of its :math:`n_i` gains. In every round the counters of the arms that were not played are fed a 0, so that all
     have the same noise.
 
-    Private because a changed gain enters one arm's counter; the zeros that pad the others are no data.
+    Private because a changed gain enters one arm's counter; the padding zeros do not depend on data.
 
     With `counter="square-root"` it is (epsilon, 1e-6)-DP.
 
@@ -200,15 +200,16 @@ def dp_ucb_int(
     r"""DP-UCB-INT (Tossou and Dimitrakakis 2016, algorithm 3): UCB on means released at the ends of intervals.
 
     Rule: when an arm has :math:`n = W_1, W_2, \ldots` gains, their mean is released with Laplace noise of scale
-    :math:`n^{v/2 - 1}`. Played is the arm with the largest :math:`\hat\mu_i + \sqrt{2 \ln t / n_i}`, with
+    :math:`n^{v/2 - 1}`. It plays the arm with the largest :math:`\hat\mu_i + \sqrt{2 \ln t / n_i}`, with
     :math:`\hat\mu_i` its last release and :math:`n_i` the gains in it.
 
-    Private because release j of an arm's mean is W_j^(-v/2)-DP, drawn once, and their squares add up to twice rho.
+    Private because release j of an arm's mean is W_j^(-v/2)-DP, drawn once, and the squares of these epsilons add up to
+    twice rho.
 
-    Differs from the source in: noise is drawn once for each release, where the source draws it anew in every round
-        (mode="redraw"), which protects nothing; and intervals are those of lemma B.1, not of the algorithm (intervals):
-        its y, or for pure epsilon its x (intervals="pure"); new arms are tried in an order drawn at random
-        (`RandomLabels`). It depends on no gain, so the guarantee stays.
+    Differs from the source in: noise is drawn once for each release, where the source redraws it in every round
+        (mode="redraw"), which gives no privacy; intervals from lemma B.1, not from the algorithm (intervals): its y, or
+        for pure epsilon its x (intervals="pure"); new arms are tried in an order drawn at random (`RandomLabels`). The
+        order depends on no gain, so the guarantee is unchanged.
     """
     checks.one_of("mode", mode, MODES)
     checks.one_of("intervals", intervals, INTERVALS)
@@ -238,7 +239,7 @@ def dp_ucb_int(
 
 
 def _claim(epsilon: float, delta: float, theorem: str) -> Callable[[int, int], PrivacyGuarantee]:
-    """Return what the paper claims for every number of arms and rounds."""
+    """Return the paper's claim for every number of arms and rounds."""
     claim = PrivacyGuarantee(epsilon=epsilon, delta=delta, theorem=f"Tossou and Dimitrakakis (2016), {theorem}")
     return lambda n_arms, horizon: claim
 
@@ -263,18 +264,17 @@ def private_ucb(
     r"""Private-UCB (Mishra and Thakurta 2015): binary trees and a wide bonus; with the paper's constants or better.
 
     Rule: each arm has a binary tree, with noise for epsilon / K, that releases a noisy sum :math:`s_i` of its
-    :math:`n_i` gains. Played is the arm with the largest
+    :math:`n_i` gains. It plays the arm with the largest
 
     .. math:: \frac{s_i}{n_i} + \sqrt{\frac{2 \ln t}{n_i}} + \frac{\Gamma_t}{n_i}, \quad
               \Gamma_t = \frac{K \ln^2 T \ln(K T t^4 \ln T)}{\epsilon}
 
-    With `constants="improved"` each tree has all of epsilon, and in place of :math:`\Gamma_t` is the width of
-    DP-UCB-BOUND.
+    With `constants="improved"` each tree has all of epsilon, and the width of DP-UCB-BOUND replaces :math:`\Gamma_t`.
 
     Private because a changed gain enters one arm's binary tree: epsilon / K as printed, epsilon as improved.
 
     Differs from the source in: the failure probability is t^-4, as in the experiments of Tossou and Dimitrakakis
-        (2016), where the source fixes one for the whole game (failure_probability).
+        (2016), where the source fixes one probability for the whole game (failure_probability).
     """
     epsilon = checks.epsilon(epsilon)
     checks.one_of("constants", constants, ("paper", "improved"))
@@ -327,15 +327,15 @@ def adap_ucb(*, epsilon: SupportsFloat = 1.0, alpha: SupportsFloat = PAPER_ALPHA
     r"""AdaP-UCB (Azize and Basu 2022): UCB in episodes that double an arm's count, on the last episode's mean.
 
     Rule: an arm once chosen is played until it has twice as many gains, and the noisy mean :math:`\hat\mu_i` of these
-    last :math:`n_i` gains is released. Then the next arm is chosen: the one with the largest
+    last :math:`n_i` gains is released. The next arm is the arm with the largest
 
     .. math:: \hat\mu_i + \sqrt{\frac{\alpha \ln(2 t)}{2 n_i}} + \frac{\alpha \ln t}{\epsilon n_i}
 
     Private because a changed gain is in one block of one arm, whose sum is released once, with noise 1 / epsilon.
 
-    Differs from the source in: ln t for ln(t + 1), with t the number of rounds played so far; that is at most about 2 %
-        of regret; new arms are tried in an order drawn at random (`RandomLabels`). It depends on no gain, so the
-        guarantee stays.
+    Differs from the source in: ln t instead of ln(t + 1), with t the number of rounds played, which changes regret by
+        about 2 % at most; new arms are tried in an order drawn at random (`RandomLabels`). The order depends on no
+        gain, so the guarantee is unchanged.
     """
     epsilon, alpha = checks.epsilon(epsilon), checks.greater_than("alpha", alpha, 0)
     return Algorithm(
@@ -371,10 +371,10 @@ def adac_ucb(
     `rho` takes the place of epsilon: sigma is then 1 / sqrt(2 rho), and epsilon what that is at delta. For epsilon = 1
     and delta = 1e-6 rho is 0.028.
 
-    Differs from the source in: of the source only the abstract was at hand: the Gaussian mechanism and adaptive
-        episodes are its, but the lengths of episodes are those of AdaP-UCB, and the index is this project's, with a
-        proof; t is the number of rounds played so far; new arms are tried in an order drawn at random (`RandomLabels`).
-        It depends on no gain, so the guarantee stays.
+    Differs from the source in: episodes of AdaP-UCB's lengths; the index, which is this project's, with a proof; t is
+        the number of rounds played; new arms are tried in an order drawn at random (`RandomLabels`). The order depends
+        on no gain, so the guarantee is unchanged. Only the source's abstract was available; it has the Gaussian
+        mechanism and adaptive episodes.
     """
     delta, alpha = checks.delta(delta), checks.greater_than("alpha", alpha, 0)
     epsilon = epsilon_of_rho(rho, epsilon, delta)
@@ -397,20 +397,21 @@ def adac_ucb(
 
 
 def ldp_ucb_l(*, epsilon: SupportsFloat = 1.0, constants: str = "paper") -> Algorithm:
-    r"""LDP-UCB-L (Ren et al. 2020): UCB on gains with Laplace noise each, with a bonus for the noise.
+    r"""LDP-UCB-L (Ren et al. 2020): UCB on gains with Laplace noise, and a bonus for the noise.
 
-    Rule: each gain gets Laplace noise of scale 1 / epsilon of its own. An arm with at most 4 ln(t + 1) gains is played
-    first; otherwise the arm with the largest :math:`\hat\mu_i + \sqrt{2 \ln t / n_i} + \sqrt{32 \ln t / (\epsilon^2
-    n_i)}`, with :math:`\hat\mu_i` the mean of its :math:`n_i` noisy gains.
+    Rule: each gain gets independent Laplace noise of scale 1 / epsilon. An arm with at most 4 ln(t + 1) gains is played
+    first; otherwise the arm with the largest
+    :math:`\hat\mu_i + \sqrt{2 \ln t / n_i} + \sqrt{32 \ln t / (\epsilon^2 n_i)}`, with :math:`\hat\mu_i` the mean of
+    its :math:`n_i` noisy gains.
 
-    Private because a changed gain is released once, with Laplace noise of scale 1 / epsilon of its own.
+    Private because a changed gain is released once, with independent Laplace noise of scale 1 / epsilon.
 
-    The index with `constants="improved"` is that of `dp_bandit_envs.agents.LocalUcb`.
+    For the index with `constants="improved"` see `dp_bandit_envs.agents.LocalUcb`.
 
-    Differs from the source in: t is the number of rounds played so far. The paper was not at hand: its constants are
-        those of its authors' code and of a second program, and the proof of `ldp_ucb_l_paper_bound` requires the same
-        ones. Without noise no arm is forced; new arms are tried in an order drawn at random (`RandomLabels`). It
-        depends on no gain, so the guarantee stays.
+    Differs from the source in: t is the number of rounds played. The paper was not available: its constants are from
+        its authors' code and a second program, and the proof of `ldp_ucb_l_paper_bound` requires the same constants.
+        Without noise no arm is forced; new arms are tried in an order drawn at random (`RandomLabels`). The order
+        depends on no gain, so the guarantee is unchanged.
     """
     epsilon = checks.epsilon(epsilon)
     checks.one_of("constants", constants, CONSTANTS)
@@ -436,7 +437,7 @@ def ldp_ucb_b(*, epsilon: SupportsFloat = 1.0) -> Algorithm:
 
     Private because a changed gain changes the probabilities of its one answer by a factor of at most e^epsilon.
 
-    Differs from the source in: nothing that is known.
+    Differs from the source in: no known respect.
     """
     epsilon = checks.epsilon(epsilon)
     return Algorithm(
@@ -452,16 +453,16 @@ def ldp_ucb_b(*, epsilon: SupportsFloat = 1.0) -> Algorithm:
 def dp_se(*, epsilon: SupportsFloat = 1.0) -> Algorithm:
     """DP-SE (Sajed and Sheffet 2019): successive elimination with new noisy means in every epoch.
 
-    Rule: in epoch e each arm that is left is played equally often, and the sum of these gains is released with noise;
+    Rule: in epoch e each remaining arm is played equally often, and the sum of these gains is released with noise;
     older gains are forgotten. An arm is dropped if its noisy mean is below the largest by more than twice the widths
-    for chance and for noise, each of which the length of the epoch makes 2^-e / 8 at most.
+    for chance and for noise; the epoch is long enough that each width is at most 2^-e / 8.
 
     Private because a changed gain is in one block of one arm, whose sum is released once, with noise 1 / epsilon.
 
     Differs from the source in: the logarithms use the number of all arms K, not the number of survivors |S|, so that
-        the lengths of epochs are known beforehand; that costs 2 to 3 % of regret; the arms of an epoch are played in an
-        order drawn at random, each in one run. It depends on no gain, and blocks and noise are those of any order, so
-        the guarantee stays.
+        the lengths of epochs are known in advance; that costs 2 to 3 % of regret; the arms of an epoch are played in an
+        order drawn at random, each in one run. The order depends on no gain and does not affect blocks or noise, so the
+        guarantee is unchanged.
     """
     epsilon = checks.epsilon(epsilon)
 

@@ -30,11 +30,11 @@ MOST_NUMBERS = 12
 """All 2^n tables of n gains are played."""
 MOST_SEQUENCES = 2**12
 MOST_STEPS = 4096
-"""More steps of a uniform number than this are no draw."""
+"""A function of a uniform number with more steps than this does not count as a draw."""
 GAMES = 8
 """Random games, half of them with gains at the ends of the range only."""
 ORDERS = (1.0, 1.5, 2.0, 4.0, 8.0, 32.0, 128.0)
-"""The orders at which Renyi divergences are compared with rho."""
+"""The orders of the Renyi divergences that are compared with rho."""
 
 
 class Branch(NamedTuple):
@@ -286,7 +286,7 @@ def select_law(select: Callable[[Any, Any], int], state: Any, uniforms: list[flo
     for low, high, arm in step_intervals(lambda u: outcome(u)[0]):
         ends = [outcome(u) for u in (low, (low + high) / 2)]
         if arm < 0:
-            # Where in the interval the number lies changes nothing: it is only compared with the interval's ends.
+            # The position in the interval has no effect: the number is only compared with the interval's ends.
             inner = select_law(select, state, [*numbers, low])
         elif as_tuples(ends[0][1]) != as_tuples(ends[1][1]):
             raise NotAuditedError("its state keeps more of a draw than the arm it led to")

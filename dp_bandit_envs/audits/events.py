@@ -18,7 +18,7 @@ from dp_bandit_envs.checks import require
 from dp_bandit_envs.protocols import FloatArray, IntArray
 
 MARGIN = 3.0
-"""Standard errors by which an estimate is on the cautious side; about as many as in the final test."""
+"""Margin of cautious estimates in standard errors; about as in the final test."""
 
 
 def clopper_pearson(hits: int, games: int, failure: float) -> tuple[float, float]:
@@ -73,7 +73,7 @@ def cautious_log_ratio(more: IntArray, less: IntArray, games: int, delta: float)
 Looks = tuple[Transcripts, Transcripts]
 """Games on a table of gains and on its neighbour, equally many."""
 MOST_BITS = 62
-"""A sequence of arms is one number of so many bits; rounds beyond them are not looked at."""
+"""Bits of the number that encodes a sequence of arms; later rounds are ignored."""
 
 
 @dataclasses.dataclass(frozen=True)

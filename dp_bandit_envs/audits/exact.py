@@ -282,7 +282,7 @@ def _loss(name: str, declared: PrivacyGuarantee, fixed_play: FixedPlay, seed: in
 
 
 GAMES: Final = 3
-"""Games of the vector boundary; the last one is compared."""
+"""Games of the vector boundary; the last game is compared."""
 Result = TypeVar("Result")
 DriverReleases = tuple[FloatArray, FloatArray]
 """GameReleases values and counts, each `(steps, n_values)`."""

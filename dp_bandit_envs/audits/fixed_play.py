@@ -25,7 +25,7 @@ from dp_bandit_envs.wrappers.layers import layers_of
 
 Layer = tuple[Mechanism, InputFacts]
 LONGEST = 2**17
-"""The longest game in which a first release is looked for."""
+"""The longest game in the search for a first release."""
 
 
 NO_PART = (

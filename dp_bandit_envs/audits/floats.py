@@ -34,16 +34,16 @@ from dp_bandit_envs.protocols import FloatArray
 from dp_bandit_envs.wrappers import PrivacyBoundary
 
 OTHERS = 40
-"""How often the other draws of a release are drawn anew, before it counts as one that they might explain."""
+"""Number of redraws of a release's other draws, before these count as a possible explanation."""
 MOST_NUMBERS = 16
-"""How many releases of a game are looked at, at most; of a game of 16 rounds, all."""
+"""The most releases of a game to examine; all of a game of 16 rounds."""
 FIRST_NUMBERS = 4
-"""Of more, these and the last one are looked at in any case; the others are drawn."""
+"""Of more releases, these and the last are always examined; the others are drawn."""
 LITTLE = 0.1
 LOOKS = 33
 """At how many places it is checked that a release rises or falls with its draw."""
 MOST_STEPS = 2_000_000
-"""About how many gains are released at most: games in which the first release is late are looked at less often."""
+"""Approximate limit on the number of released gains: games with a late first release are examined less often."""
 REACH: Final = {
     "laplace": (-45.0, 45.0),
     "normal": (-45.0, 45.0),

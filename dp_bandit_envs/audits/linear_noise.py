@@ -29,7 +29,7 @@ from dp_bandit_envs.privacy.facts import ValueRange
 from dp_bandit_envs.protocols import FloatArray
 
 IMPULSE = 0.25
-"""The largest change of a released number in the search for the map: mechanisms that clip are linear so far inside."""
+"""The largest change of a released number in the search for the map: clipping mechanisms are linear within it."""
 SMALLEST = 1e-6
 """The smallest impulse, in scales."""
 SAME = 1e-7
@@ -317,9 +317,9 @@ def true_losses_of_rows(noise_map: LinearNoise, rows: list[RowLoss], *, independ
 
 
 FAR = 30.0
-"""How far out draws are looked at, in scales: fast Laplace draws go farther."""
+"""The largest examined draws, in scales; fast Laplace draws can be larger."""
 NORMAL_FAR = 8.0
-"""Beyond so many standard deviations nothing is lost that counts."""
+"""Beyond this number of standard deviations, the loss is negligible."""
 PAIRS = 12
 """How many pairs of random tables with the same noisy numbers are compared."""
 TINY = 2.0**-16
@@ -357,7 +357,7 @@ def check_hidden(game: FixedGame, rows: list[RowLoss]) -> None:
         if pair % 4 < 2:
             first, second = np.copysign(1.0, first), np.copysign(1.0, second)
         check(first, second, rng.normal(0.0, 2.0, number), "the same noisy numbers")
-    # Rounds that are hidden by the same draws, as those of a block are, are looked at once.
+    # Rounds compensated by the same draws, such as the rounds of a block, are examined once.
     for t in {draws.tobytes(): t for t, draws in enumerate(hiding) if draws.any()}.values():
         ends = np.zeros((2, len(rows)))
         ends[:, t] = -1, 1

@@ -362,9 +362,9 @@ class Effort(NamedTuple):
 FROM_ARMS = Effort(((200, 24), (50, 8)), most=2**16, generations=4)
 FROM_RELEASES = Effort(((20, 12), (10, 6)), most=2**15, generations=1, children=2)
 LAST = 4
-"""How many candidates are looked at with as many games as the test has."""
+"""Number of candidates examined with as many games as the test."""
 AT_ONCE = 2**16
-"""The most games that are kept in memory for a test, and in which an event of releases is chosen."""
+"""The most games to keep in memory for a test, and for choosing an event of releases."""
 SHORT = 16
 """Games of so many rounds and fewer are kept in such numbers."""
 FEWEST = 100
@@ -492,7 +492,7 @@ def first_candidates(sampler: Sampler, rounds: int, n_arms: int) -> list[Candida
     """Return the candidates that the search begins with."""
     if not sampler.releases:
         return [Candidate(pair) for pair in candidate_pairs(rounds, n_arms, sampler.rng)]
-    # What noise loses hardly depends on the gains of other rounds, but it does on the arms.
+    # The loss of noise depends little on the gains of other rounds, but much on the arms.
     late = [
         rounds - back for back in (1, 2, 3, max(1, min(sampler.last, rounds)), rounds // 6, rounds // 3, rounds // 2)
     ]

@@ -166,7 +166,7 @@ class FixedArms(FunctionalAgent):
 
 
 class FixedPoint(FunctionalPointAgent):
-    """The same for a point, `(dimension,)`, played in all steps; also with bandit feedback."""
+    """Plays one point, `(dimension,)`, in all steps and records the releases; also with bandit feedback."""
 
     functions = Functions(select_fixed_point, record_release)  # type: ignore[arg-type]
     initial_state = FixedArms.initial_state

@@ -21,7 +21,7 @@ FLOOR: Final = 1e-12
 OF_SUM: Final = 0.01
 """By how much the epsilon of several draws together may be overestimated, relative to it."""
 SHARES: Final = np.concatenate([[0.0], np.geomspace(1e-3, 0.999, 35)])
-"""The epsilons at which deltas are compared, as shares of the pure loss."""
+"""The epsilons for comparing deltas, as shares of the pure loss."""
 DEVIATIONS: Final = np.linspace(-2.0, 6.0, 36)
 """For normal draws, in standard deviations of the loss from its mean."""
 NOWHERE: Final = np.zeros(0)

@@ -1,4 +1,4 @@
-"""The commands of `dp-bandit` with their arguments; what they do is in the modules beside this one."""
+"""The commands of `dp-bandit` and their arguments; the other modules of this folder implement them."""
 
 import os
 import re
@@ -57,11 +57,11 @@ app = typer.Typer(
 
 @app.callback(help=ABOUT)
 def common(version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False) -> None:
-    """Take what is not for one command; `main` of this package prints the version, which needs no typer."""
+    """Accept options common to all commands; `main` of this package prints the version, which needs no typer."""
 
 
 def examples(*lines: str) -> str:
-    """Return the end of a command's help: examples, one a line."""
+    """Return the end of a command's help: examples, one per line."""
     return "\n".join(["\b", "Examples:", *(f"  dp-bandit {line}" for line in lines)])
 
 
@@ -98,7 +98,7 @@ def main() -> None:
 
 
 def users_line(error: BaseException) -> str:
-    """Return which line of a file of the user's raised an error, as "mine.py, line 7,"; "" if it was none of theirs."""
+    """Return the line of a user's file that raised an error, as "mine.py, line 7,"; "" for other errors."""
     from dp_bandit_envs.simulation.provenance import is_users
 
     places = [(frame.f_code.co_filename, line) for frame, line in traceback.walk_tb(error.__traceback__)]
@@ -114,12 +114,12 @@ def users_line(error: BaseException) -> str:
 
 
 def cores(jobs: int) -> int:
-    """Return the number of games to play at a time: as given, or for 0 as many as there are cores."""
+    """Return the number of games to play in parallel: the argument, or for 0 the number of cores."""
     return checks.integer("jobs", jobs, at_least=0) or os.cpu_count() or 1
 
 
 def command_line() -> str:
-    """Return the command as the reader of a report can type it."""
+    """Return the command as a reader of the report can run it."""
     from dp_bandit_envs.algorithms.specs import readable
 
     return readable(shlex.join(["dp-bandit", *sys.argv[1:]]))
@@ -414,7 +414,7 @@ def show(
 
 
 def refuse_options(options: dict[str, Any], whose: str, name: str) -> None:
-    """Raise if an option is given that is for something else."""
+    """Raise if an option is given that does not apply."""
     for option, setting in options.items():
         if setting is not None:
             raise ValueError(f"{option} is for {whose}; received it with {name!r}. Leave it out.")

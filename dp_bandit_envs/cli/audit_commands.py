@@ -34,17 +34,17 @@ REFUTED = "refuted: more is lost than declared"
 REFUTED_CODE = 1
 """The exit code if an audit refutes the claim."""
 NOT_AUDITED_CODE = 3
-"""The exit code if nothing was released, or no audit covers the algorithm; 2 is for errors."""
+"""The exit code without a release, or if no audit covers the algorithm; 2 is for errors."""
 LONGER = 64
 """The rounds of the game in which the exact audit looks for noise that changes later."""
 LATE = 200
-"""The rounds of the games whose last releases are looked at, too."""
+"""The rounds of the games whose last releases are also examined."""
 LAST = 12
 """How many steps at their end these are."""
 FEWEST_LATE = 500
 """The fewest of these games, on each table for each test."""
 LOW_BITS = 320
-"""The releases whose low bits are looked at: 20 of each of 16; of those in plain doubles a third shows a gain."""
+"""The number of releases whose low bits are examined: 20 of each of 16; of plain doubles, a third reveal a gain."""
 MOST_ROUNDS = 100_000
 """The most rounds of an audited game: all its noise is held as a table."""
 BITS = "bits"
@@ -204,7 +204,7 @@ def _audited(
                 rows.append(AuditRow(bar, f"not looked at: {type(reason).__name__}: {reason}"))
     if games != 0:
         settings |= {"games": games, "confidence": confidence}
-        # Arms that are played where nothing is released say nothing.
+        # Arms played without releases are uninformative.
         if not silent:
             arms = Bar("arms", "sampled, arms", None, at_least=True)
             add(arms, lambda: sampled_loss(algorithm, of="arms", **settings))

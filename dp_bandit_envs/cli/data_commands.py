@@ -18,7 +18,7 @@ from dp_bandit_envs.privacy.guarantee import UNITS, PrivacyGuarantee, in_rounds
 from dp_bandit_envs.privacy.ledger import Ledger
 
 DELTA: Final = 1e-6
-"""What a budget has by default."""
+"""The default delta of a budget."""
 
 
 def calibration_line(text: str, target: tuple[float, float], size: tuple[int, int], rounds: int | None) -> str:

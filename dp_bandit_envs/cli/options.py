@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 ONE_FILE = (".png", ".svg", ".pdf", ".csv", ".md", ".npz", ".json")
-"""Endings of what a folder of results is not."""
+"""Endings of files, which a folder of results must not have."""
 
 
 def parse_integer(text: Any) -> int:

@@ -1,4 +1,4 @@
-"""The commands `run`, `reproduce` and `grade`: read the names, play the games, and print what came of them."""
+"""The commands `run`, `reproduce` and `grade`: read the names, play the games, and print the results."""
 
 import contextlib
 import re
@@ -95,12 +95,12 @@ def run_games(
         console.print(SECRET_SEED, highlight=False)
 
     def make_notes(results: Sequence[Results]) -> list[Note]:
-        """Return all notes; what is spent of a budget is known after the games."""
+        """Return all notes; the spending of a budget is known after the games."""
         spent = [] if budget is None or ledger is None else [Note(describe_ledger(budget, ledger), on_terminal=True)]
         return [*notes_on(comparison_of(results[0])), *spent]
 
-    def draw(results: Sequence[Results], columns: int | None = None) -> "dict[str, Figure]":
-        return {"": comparison_of(results[0]).plot(columns=columns)}
+    def draw(results: Sequence[Results], columns: int | None = None, note: bool = True) -> "dict[str, Figure]":
+        return {"": comparison_of(results[0]).plot(columns=columns, note=note)}
 
     study = Study(experiment.name, title, (experiment,), OF_MEANS, notes=make_notes, draw=draw)
     try:
@@ -119,7 +119,7 @@ def run_games(
 
 
 def _usual_folder(experiment: Experiment) -> Path:
-    """Return the folder below `results/` of a run, or that of a finished one that is part of it and can grow."""
+    """Return the folder below `results/` of a run, or a finished run's folder that is part of it and can grow."""
     games = dict.fromkeys((re.findall(r"\w+", game.key) or ["game"])[0] for game in experiment.games)
     results = Path("results")
     folder = results / f"run-{'-'.join(games)[:MOST_OF_NAME].strip('-')}-{experiment.digest()}"
@@ -133,7 +133,7 @@ def produce(
     jobs: int,
     command: str,
 ) -> None:
-    """Run what is missing, write all files, and print their paths."""
+    """Run the missing games, write all files, and print their paths."""
     for experiment in study.experiments:
         experiment.check()
     folders = folders_of(study, out)
@@ -159,7 +159,7 @@ def produce(
 
 
 def print_regrets(comparison: Comparison, view: View) -> None:
-    """Print a table with a row for each algorithm in each game, and what its numbers are."""
+    """Print a table with a row for each algorithm in each game, and the meaning of its numbers."""
     console.print(
         f"{format_measure(view.measure)} after the last round: {view.centre} (median / 99 % quantile); {CONVENTION}",
         highlight=False,
@@ -169,14 +169,14 @@ def print_regrets(comparison: Comparison, view: View) -> None:
 
 
 def print_notes(notes: Sequence[Note]) -> None:
-    """Print what a reader must know, as far as the terminal shows it."""
+    """Print the notes that the terminal shows."""
     for note in notes:
         if note.warning or note.on_terminal:
             console.print(f"{note.warning} {note.text}".strip(), markup=False, highlight=False)
 
 
 def _run(study: Study, folders: Sequence[ResultsFolder], jobs: int) -> tuple[list[Results], int]:
-    """Run what is missing, with progress shown; return the results and the number of rounds played."""
+    """Run the missing games, showing progress; return the results and the number of rounds played."""
     total = sum(experiment.rounds for experiment in study.experiments)
     line = ShownProgress(sys.stdout, command="dp-bandit")
     saved = new = 0
@@ -195,7 +195,7 @@ def _run(study: Study, folders: Sequence[ResultsFolder], jobs: int) -> tuple[lis
 def _regret_table(comparison: Comparison, view: View) -> Table:
     """Return a table with a row for each algorithm in each game, with the algorithm's guarantee.
 
-    It has median and 99 % quantile, too, because a few bad games may decide a mean.
+    It includes median and 99 % quantile, because a few bad games may dominate a mean.
     """
     units = format_units(comparison.entries)
     is_divided = len({entry.key for entry in comparison.entries}) > 1
@@ -226,10 +226,9 @@ def _in_a_cell(entry: Entry, view: View) -> str:
 
 
 def sort_names(names: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Return the environments and the algorithms among names, which may stand in any order.
+    """Return the environments and the algorithms among names, in any order.
 
-    A name that is neither is an environment if there is none yet, so that the error suggests near names of what a
-    reader most likely meant.
+    An unknown name counts as an environment if there is none yet, so that the error suggests the most likely names.
 
     Raises:
         typer.BadParameter: If an environment or an algorithm is missing, or a name is a number.
@@ -260,7 +259,7 @@ def sort_kinds(names: Sequence[str]) -> tuple[list[str], list[str]]:
 
 
 def _kind(word: str) -> str:
-    """Return what a word names: an environment, an algorithm, or "" if it is unknown."""
+    """Return the kind of a name: an environment, an algorithm, or "" if it is unknown."""
     if word.endswith(ENDINGS):
         return "environment"
     name = word.partition(":")[0].lower()

@@ -73,6 +73,7 @@ FAMILIES = {
     "kl_ucb_family": "KL-UCB",
     "thompson_family": "Thompson",
     "drifting_family": "means change",
+    "identification_family": "best arm",
     "hedge_family": "experts",
     "leader_family": "leaders",
     "linear_family": "linear",
@@ -119,7 +120,6 @@ def _list_all() -> list[str]:
         lines += _wrapped(", ".join(names), f"{indented:<15} ", 16 * " ").splitlines()
     return [
         *lines,
-        "",
         "More: dp-bandit list KIND, as algorithms, agents or labs; dp-bandit show NAME.",
     ]
 

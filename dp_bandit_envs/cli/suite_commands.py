@@ -1,4 +1,4 @@
-"""What `suite` does: score agents or a class's folder, list the tasks, or show the reference."""
+"""The command `suite`: score agents or a class's folder, list the tasks, or show the reference."""
 
 import contextlib
 from collections.abc import Sequence

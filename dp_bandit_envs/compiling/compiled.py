@@ -86,10 +86,12 @@ def say_once(kind: str, line: str) -> None:
 
 
 QUIET: Final = 2.0
-"""Seconds before a command says that it compiles, so that what is quick stays silent."""
+"""Seconds before a command announces compiling, so that quick compilations stay silent."""
 LOOP: Final = 3000
-"""Bytes of Python's code that take as long to compile as a loop takes beside its functions. Measured with ten
-algorithms, which took .7 to 4 s: each took .6 to 1.7 times as long as this and the ones before it said."""
+"""Bytes of Python's code that take as long to compile as a loop without its functions.
+
+Measured with ten algorithms, which took .7 to 4 s: each took .6 to 1.7 times the estimate from this and earlier ones.
+"""
 
 
 class CompilingTeller:
@@ -116,6 +118,11 @@ class CompilingTeller:
 _tellers: list[CompilingTeller] = []
 
 
+def _log_line(line: str) -> None:
+    if line:
+        _log.warning(line)
+
+
 @contextlib.contextmanager
 def says_compiling(tell: Callable[[str], object] | None = None) -> Iterator[None]:
     """Tell in this block what is compiled; what is loaded from disk is not announced.
@@ -123,7 +130,7 @@ def says_compiling(tell: Callable[[str], object] | None = None) -> Iterator[None
     Args:
         tell: Takes a line, or "" when nothing is compiled any more; by default it is logged as a warning.
     """
-    teller = CompilingTeller(tell or (lambda line: line and _log.warning(line)))
+    teller = CompilingTeller(tell or _log_line)
     _tellers.append(teller)
     try:
         yield
@@ -264,7 +271,7 @@ class CompiledFunction:
     """
 
     _without: ClassVar = {"no_cfunc_wrapper": True}
-    """Numba's options for the ways to call it that nobody uses: compiling them takes time."""
+    """Numba's options against unused entry points, whose compilation takes time."""
 
     def __init__(self, function: Callable[..., Any], replacements: Mapping[str, Any]) -> None:
         # Compiled at the first call for each signature, perhaps after what somebody else's function uses has changed.

@@ -241,7 +241,7 @@ def _beneath() -> str:
     parts = [content(formula) for _, formula in sorted(draws.FORMULAS.items())]
     for module in sorted(pkgutil.iter_modules([str(Path(__file__).parent)]), key=lambda module: module.name):
         loader = importlib.util.find_spec(f"{__package__}.{module.name}").loader  # type: ignore[union-attr]
-        # Byte code, in which comments do not count.
+        # Byte code, which does not contain comments.
         parts.append(code_text(loader.get_code(f"{__package__}.{module.name}")))  # type: ignore[union-attr]
     return hashlib.sha256(repr(parts).encode()).hexdigest()
 

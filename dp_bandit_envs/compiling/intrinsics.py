@@ -25,7 +25,7 @@ SHIFT_TO_EXPONENT = 52
 TO_LOW_BITS = 1.5 * 2.0**52 + 1023.0
 """Added to an integer k, it leaves k + 1023 in the low bits: the exponent of 2^k."""
 AS_DOUBLE = 0x4330000000000000
-"""The bits of 2^52: with an integer below 2^52 in their low bits, those of 2^52 + the integer."""
+"""The bits of 2^52; with an integer below 2^52 in the low bits, the bits of 2^52 + the integer."""
 EXPONENT_OF_HALF = 1022.0
 
 

@@ -25,7 +25,7 @@ LINE_BYTES = 64
 ALIGNED = 2
 """Words at whose multiples the elements of an array begin."""
 ADDRESS, SPARE, SHAPE = 0, 1, 2
-"""Where, in the words of an array of a single game, are its address, that of as much spare memory (or 0), its shape."""
+"""Positions in the words of a single game's array: its address, its spare memory's address (or 0), its shape."""
 
 
 _Stream = ctypes.c_int64 * STREAM_WORDS

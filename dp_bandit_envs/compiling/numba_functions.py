@@ -272,7 +272,7 @@ DAY = 86_400.0
 DAYS_UNUSED = 90
 """After so many days without use a file is removed, when another is written."""
 OUR_FILES = re.compile(r"-[0-9a-f]{32}\.nbc(\.[0-9a-f]{32})?$")
-"""The names of files of machine code, and of those that a process that was killed has left."""
+"""The names of files of machine code, and of leftovers of killed processes."""
 
 
 class MachineCode(FunctionCache):

@@ -24,7 +24,7 @@ from dp_bandit_envs.wrappers import ExactSums
 
 ROUNDS: Final = 700
 CUTS: Final = ([1], [2], [3], [64], [255], [1, 2, 3, 5, 8, 13, 21, 200], [199, 1, 1, 199, 300])
-"""Block lengths in which the same rounds are fetched; the last one is repeated to the end."""
+"""Block lengths for fetching the same rounds; the last length repeats."""
 SIZES: Final = ((2, 2), (3, 7), (20, 64))
 STREAMS: Final = 30
 GAMES_FOR_MEANS: Final = 2000

@@ -44,9 +44,9 @@ SIZES: Final = ((1, 1), (1, 20), (2, 1), (2, 40), (3, 200), (50, 120))  # arms a
 POINT_SIZES: Final = ((2, 1), (2, 30), (10, 60))  # dimensions and rounds
 KINDS: Final = {"gains": ("gains",), "sums": ("sums",), "both": ("gains", "sums")}
 REVEALED: Final = {"full": "full", "payoff": "bandit"}
-"""What a game of points must reveal, by what an agent learns from."""
+"""The feedback of a game of points, by the feedback that an agent needs."""
 playing: Final = functools.partial(must_not_fail, is_public=True)
-"""All gains of these games are made up, so that messages are no secret."""
+"""All gains of these games are synthetic, so messages are public."""
 OTHER_SET: Final = (
     "decision_set.project(point) returns the nearest point. If the agent is not for the {}, raise WrongGameError in"
     " see_set(decision_set), or name its sets: check_agent(..., decision_sets=['ball'])."

@@ -39,11 +39,11 @@ from dp_bandit_envs.protocols import Agent, Environment, FloatArray, PointAgent,
 from dp_bandit_envs.simulation import play, simulate
 
 SIZES: Final = ((2, 2), (2, 64), (4, 2**12), (4, 2**18), (50, 1000))
-"""Numbers of arms and rounds at which the guarantee and the bounds are checked."""
+"""Numbers of arms and rounds for checking the guarantee and the bounds."""
 HORIZONS: Final = tuple(2**k for k in range(6, 23, 2))
 MEANS: Final = ((0.9, 0.6), (0.5, 0.5), (0.7, 0.5, 0.5, 0.3), (1.0, 0.0))
 LARGEST_TESTED: Final = 4.0
-"""The largest epsilon that is tested: a few hundred games cannot show the small probabilities of a larger one."""
+"""The largest tested epsilon: a few hundred games cannot show the small probabilities of larger epsilons."""
 ROUNDS: Final = 24
 POINT_ROUNDS: Final = 12
 FEEDBACKS: Final = ("full", "bandit")

@@ -29,7 +29,7 @@ POINT_IDS: Final = ("DPBandit-Ball-v0", "DPBandit-Cube-v0", "DPBandit-Simplex-v0
 OWN_IDS: Final = tuple(id_ for id_, game in GAMES.items() if not isinstance(game.adversary, type))
 """The ids of this project's games, without those registered by others."""
 COMPILED: Final = "a FunctionalAgent"
-"""What is made of functions that Numba compiles, and must not fall back to `play`."""
+"""Parts made of functions that Numba compiles; they must not fall back to `play`."""
 
 
 WORLDS: Final[dict[str, dict[str, World]]] = {

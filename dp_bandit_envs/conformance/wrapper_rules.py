@@ -51,9 +51,9 @@ from dp_bandit_envs.protocols import Environment, FloatArray
 
 GAMES: Final = 30
 FIRST_SEED: Final = 1_000_000
-"""The seed of the first game in which an event is looked for."""
+"""The seed of the first game in the search for an event."""
 LOW_BITS: Final = 200
-"""Releases whose low bits are looked at."""
+"""Number of releases whose low bits are examined."""
 NUM_ENVS: Final = 3
 FACTS_OF_VECTOR: Final = ("sensitivity", "guarantee", "horizon", "n_arms")
 KEPT_FACTS: Final = ("sensitivity", "guarantee", "horizon", "mechanism")
@@ -191,7 +191,7 @@ def _check_steps(trial: WrapperTrial) -> None:
             flags = type(step.terminated) is bool and type(step.truncated) is bool
             require(flags, "flags must be bools", f"{type(step.terminated).__name__}", "Return bool(terminated).")
     horizon = int(env.get_wrapper_attr("horizon"))
-    # Rounds left over after the last batch may take an extra step, which releases nothing.
+    # Rounds left over after the last batch may take an extra step without a release.
     extra = len(steps) == horizon + 2 and steps[-1].info["round"] < rounds + 1
     ended = len(steps) == horizon + 1 or (extra and _released_nothing_new(steps))
     ended = ended and steps[-1].terminated and past == rounds
@@ -421,7 +421,7 @@ RULES: Final = (
     _check_copies,
     _check_noise,
 )
-"""The rules for arms and for points, in the order in which they are asked."""
+"""The rules for arms and for points, in the order of the checks."""
 
 
 def _check_vector(trial: WrapperTrial, vector: Wrap) -> None:

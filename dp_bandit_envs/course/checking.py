@@ -75,7 +75,7 @@ def graded(check: Callable[Arguments, str]) -> Callable[Arguments, TaskVerdict]:
 
 
 LONG: Final = 60.0
-"""Seconds for a check; the slowest of them that compiles nothing takes about five."""
+"""Seconds for a check; the slowest check without compilation takes about five."""
 
 
 def judged(check: Callable[..., TaskVerdict], *answers: Callable[[], Any], seconds: float = LONG) -> TaskVerdict:
@@ -112,7 +112,7 @@ def call(function: Any, *arguments: Any) -> Any:
         return answer
     name = getattr(function, "__name__", "the function")
     shown_arguments = ", ".join(map(brief, arguments))
-    with contextlib.suppress(ValueError):  # some functions in C do not say what they take
+    with contextlib.suppress(ValueError):  # some functions in C have no signature
         try:
             inspect.signature(function).bind(*arguments)
         except TypeError as error:
@@ -226,7 +226,7 @@ def refuse_mistakes(known_mistakes: Mistakes, cases: Sequence[Any], answers: Any
 
 
 MORE: Final = 8
-"""How many cases are drawn beside those that stand in a check, so that a table of these fails."""
+"""Number of drawn cases besides a check's fixed cases, so that a table of the latter fails."""
 
 
 def check_formula(
@@ -352,7 +352,7 @@ def failure(error: BaseException) -> str:
 
 
 DRAWING: Final = frozenset(name for name in dir(np.random.Generator) if name[0] != "_" and name != "laplace")
-"""What a script cannot answer."""
+"""Requests that a script cannot answer."""
 
 
 class ScriptedDraws(np.random.Generator):

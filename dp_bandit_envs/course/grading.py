@@ -44,7 +44,7 @@ LONG_LABS: Final = {"your-own-agent": 15, "your-own-adversary": 15}
 NO_NAMES: Final = re.compile(
     rf"{'|'.join(lab.name.replace('-', '[-_ ]') for lab in LABS)}|([ _-]*\(\d+\)|[ _-]*copy)+$", re.IGNORECASE
 )
-"""What is no part of a student's name in the name of a file: the lab, and marks of copies, such as (2)."""
+"""Parts of a file's name that do not belong to the student's name: the lab, and marks of copies, such as (2)."""
 
 
 class Grade(NamedTuple):

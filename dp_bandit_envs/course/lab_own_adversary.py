@@ -28,7 +28,7 @@ OPPONENTS: Final = {
     HARDEST: "Oblivious",
     "Rhythms: every second or third round": "Deterministic",
 }
-"""Opponents of lab 1; without the one that charges for changes of arm, which no list of gains can do."""
+"""Opponents of lab 1, without the adversary that charges for switching, which no list of gains can do."""
 
 
 class Turn(Adversary):

@@ -72,7 +72,7 @@ LEAGUES: Final = 40
 GAMES: Final = 25
 """Games of a league."""
 ENOUGH: Final = 33
-"""Leagues to win. Who wins each with a probability of at least 0.95 wins fewer with one of 7.2e-4 (binomial, exact)."""
+"""Leagues to win. With probability at least 0.95 per league, fewer wins have probability 7.2e-4 (binomial, exact)."""
 QUARTERS: Final = (ROUNDS // 4, ROUNDS // 2, 3 * ROUNDS // 4, ROUNDS)
 
 

@@ -19,7 +19,7 @@ from dp_bandit_envs.course.checking import (
 from dp_bandit_envs.protocols import FloatArray
 
 CASES: Final = ((1, 1.0), (10, 1.0), (1, 0.5), (10, 0.1), (7, 4.0), (100, 2.0))
-"""Numbers of gains and epsilons at which the scale is asked for."""
+"""Numbers of gains and epsilons of the tested scales."""
 MISTAKES: Final = mistakes(
     "n, e",
     """\
@@ -47,7 +47,7 @@ SETTINGS: Final = (
     (0.5, (0.0, 0.0)),
     (2.0, (1.0,)),
 )
-"""Epsilons and gains with which the release is called `DRAWS` times each; in the last three all gains are equal."""
+"""Epsilons and gains for `DRAWS` calls of the release each; in the last three all gains are equal."""
 FAR, APART, REACH = 0.08, 0.035, 6.0
 """How far the mean size of noise, as a share, and its distribution may be from Laplace's; how many scales the largest
 of `DRAWS` draws has to reach."""

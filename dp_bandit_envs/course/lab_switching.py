@@ -9,7 +9,7 @@ import numpy as np
 from dp_bandit_envs.course.checking import WrongAnswer, agree, check_formula, graded, mistakes, some_number
 
 CASES: Final = ((10_000, 4), (1_000, 2), (1_000_000, 10), (50, 3))
-"""Horizons and numbers of arms that are asked for."""
+"""The tested horizons and numbers of arms."""
 CLOSE: Final = 2e-3
 """How far an answer may be off, as a share."""
 STEP: Final = 0.1

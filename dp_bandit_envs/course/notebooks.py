@@ -112,7 +112,7 @@ def _dedented(lines: list[str], body: list[Any]) -> str:
     first = min([first, *(each.lineno - 1 for each in getattr(body[0], "decorator_list", []))])
     while lines[first - 1].lstrip().startswith("#"):
         first -= 1
-    # Lines inside a string stay as they are.
+    # Lines inside a string stay unchanged.
     inside = {
         line
         for statement in body
@@ -199,7 +199,7 @@ def copy_labs(folder: Path) -> list[str]:
 
 
 SITE: Final = "DP_BANDIT_ENVS_SITE"
-"""The variable with the address of the site that `make docs` builds, if somebody serves it."""
+"""The variable with the address of the site that `make docs` builds, if it is hosted."""
 
 
 def linked(text: str, site: str | None = None) -> str:

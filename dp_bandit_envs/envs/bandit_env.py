@@ -365,7 +365,7 @@ class BanditEnv(ArmFacts, gym.Env[Observation, int]):
             raise StepOutsideGameError(f"the game ended after round {self.horizon}; call reset() to start another.")
         self.report_block()
         self._totals_before_block = self._totals(len(self._arms))
-        t, self._round = self._round, -1  # unpaid, or without the right gains, there is no game to go on with
+        t, self._round = self._round, -1  # unpaid, or without valid gains, there is no game to continue
         if t == 0 and self._admission is not None:
             self._admission.pay()
         self._block = np.empty((next_length(t, self.horizon, self._block_length), self._width))

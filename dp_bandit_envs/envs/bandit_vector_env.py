@@ -253,7 +253,7 @@ class BanditVectorEnv(ArmFacts, gym.vector.VectorEnv[Observation, IntArray, NDAr
         rounds = next_length(self._round, self.horizon, self._block_length)
         if len(self._block) != rounds:
             self._block = np.empty((rounds, self.num_envs, self._width))
-        t, self._round = self._round, -1  # unpaid, or without the right gains, there is no game to go on with
+        t, self._round = self._round, -1  # unpaid, or without valid gains, there is no game to continue
         if t == 0 and self._admission is not None:
             self._admission.pay()
         for game, adversary in enumerate(self.adversaries):

@@ -20,7 +20,7 @@ SECTION = re.compile(r"(Args|Attributes|Raises|Returns|Examples?|Notes?):\n")
 """A paragraph that starts with one of these is a section of the docstring; others belong to the description."""
 
 _made: dict[tuple[str, type[Adversary]], "GameClass"] = {}
-"""The classes, so that there is one of each name and pickle finds it; another adversary of that name has another."""
+"""The classes by name, so that pickle finds them; a different adversary of the same name has a different class."""
 
 
 class GameClass(type):

@@ -25,7 +25,7 @@ FOR_SETS: dict[str, tuple[type[Adversary], ...]] = {
     "cube": (OneAxis, Alternating),
     "simplex": (Stochastic,),
 }
-"""The adversaries with gain vectors for each set, the default first; the simplex takes those of arms, too."""
+"""The adversaries with gain vectors for each set, the default first; the simplex also accepts adversaries of arms."""
 
 
 class PointFacts:
@@ -254,7 +254,8 @@ def point_adversary(
 
     Args:
         set_name: The set's name.
-        gains: An adversary or an array of gain vectors, which have their own size; or a name; None for the default.
+        gains: An adversary, an array of gain vectors or a name, by default the set's own adversary. The first two have
+            their own size.
         dimension: Number of coordinates; None for the adversary's own, or the default.
         horizon: Number of rounds; None for the adversary's own, or the default.
         gap: Lead of the best point, in [0, 1], for adversaries that take it.

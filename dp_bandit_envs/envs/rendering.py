@@ -24,7 +24,7 @@ class _Board:
 
     _text: Callable[[str, str], str]
     _draw: Callable[[Any, Any, str], None]
-    """Draws what is the board's own on two axes."""
+    """Draws the board's own part on two axes."""
 
     def __init__(self, horizon: int, best: Callable[[], Any] | None) -> None:
         self._horizon, self._best = horizon, best

@@ -27,7 +27,7 @@ from dp_bandit_envs.simulation.simulation import MOST_TRIALS, SPACINGS
 from dp_bandit_envs.wrappers.layers import Boundary, layers_of
 
 TEXT = (str, bytes, bytearray, memoryview)
-"""Sequences that are no lists of numbers, though Python makes numbers of bytes."""
+"""Sequences that are not lists of numbers (Python would convert bytes to numbers)."""
 
 
 def experiment_from(

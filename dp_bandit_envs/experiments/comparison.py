@@ -39,7 +39,7 @@ Algorithms = Player | Sequence[Player] | Mapping[str, Player]
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class Comparison(Entries):
-    """What `compare` returns and `load` reads: one entry for each algorithm, at each epsilon, in each environment.
+    """The result of `compare` and `load`: one entry for each algorithm, at each epsilon, in each environment.
 
     Attributes:
         entries: The entries, by environment.
@@ -83,7 +83,7 @@ class Comparison(Entries):
 
     @property
     def made_by(self) -> dict[str, str]:
-        """By which version and code the numbers were made."""
+        """The version and code that made the numbers."""
         return dict(self.configuration[MADE_BY])
 
     def select(
@@ -98,7 +98,7 @@ class Comparison(Entries):
         """Return the entries that match; an algorithm that takes no epsilon matches every epsilon.
 
         Raises:
-            ValueError: If none does.
+            ValueError: If no entry matches.
         """
         names = None if algorithm is None else [algorithm] if isinstance(algorithm, str) else _list_names(algorithm)
         for name in names or []:
@@ -147,7 +147,7 @@ class Comparison(Entries):
 
         Args:
             measure: One of `MEASURES`.
-            confidence: That of the intervals, in (0, 1).
+            confidence: Confidence of the intervals, in (0, 1).
         """
         return ranking(self.entries, measure, confidence)
 
@@ -167,10 +167,10 @@ class Comparison(Entries):
         legend: str | bool | None = None,
         note: bool | None = None,
     ) -> "Figure":
-        """Draw a measure, one panel a game.
+        """Draw a measure, one panel per game.
 
-        Settings of matplotlib that you changed (`plt.rcParams`, `plt.style.use`) are obeyed, the size of letters too:
-        they have 8 points unless `font.size` is another than matplotlib's own 10, or the axes are yours.
+        Your matplotlib settings (`plt.rcParams`, `plt.style.use`) are obeyed, including the font size: 8 points unless
+        `font.size` differs from matplotlib's default of 10, or you pass axes.
 
         Args:
             against: `"round"`; or the last round against `"epsilon"`, `"arms"` or `"horizon"`.
@@ -179,23 +179,24 @@ class Comparison(Entries):
                 quantiles; `"spread"`, the median of means with Gini's mean difference below and above it; or None, the
                 mean alone.
             x_scale: `"linear"` or `"log"`; by default linear for rounds, unless they were recorded on a log scale, and
-                log for the others.
+                log otherwise.
             y_scale: `"linear"` or `"log"`. Panels of one game at several epsilons share their scale.
-            columns: Number of panels in a row; 1 for a figure as narrow as a column of a paper or a telephone. By
-                default a figure is as wide as a page.
-            ax: Axes of yours to draw on, one for each panel, so that one figure can show several comparisons. An
-                algorithm that was drawn in a figure already looks the same again.
-            size: Width and height in inches of the whole figure, as in `(3.4, 2.2)`; by default what the panels need.
-            colors: A colour by algorithm; others keep away from these.
-            labels: What the legend says of an algorithm, in place of its name and its guarantee.
-            legend: `"below"` the panels, `"inside"` the first one, or False. By default below, and on axes of yours
-                inside.
-            note: Whether to say below the figure what line and band are. By default only where neither `size` nor `ax`
-                is given: `plot_note` returns it as text for a caption.
+            columns: Number of panels in a row; 1 for a figure as narrow as a column of a paper or a phone. By default a
+                figure is as wide as a page.
+            ax: Your axes to draw on, one per panel, so that one figure can show several comparisons. An algorithm keeps
+                its look within a figure.
+            size: Width and height in inches of the whole figure, as in `(3.4, 2.2)`; by default the size that the
+                panels need.
+            colors: A colour by algorithm; other algorithms avoid these.
+            labels: Legend labels by algorithm, replacing name and guarantee.
+            legend: `"below"` the panels, `"inside"` the first panel, or False. By default below, and inside on your
+                axes.
+            note: Whether to explain line and band below the figure. By default only without `size` and `ax`:
+                `plot_note` returns it as text for a caption.
 
         Raises:
-            ValueError: If something is unknown or out of range, or the size leaves too little room for the panels.
-            WrongTypeError: If something is of another type.
+            ValueError: If an argument is unknown or out of range, or the size leaves too little room for the panels.
+            WrongTypeError: If an argument has the wrong type.
 
         Example:
             >>> from dp_bandit_envs import compare
@@ -219,7 +220,7 @@ class Comparison(Entries):
         labels: Mapping[str, str] | None = None,
         format: str = "text",
     ) -> str:
-        """Return what line and band of a plot are, and every guarantee, as text for a caption.
+        """Return a caption for a plot: the meaning of line and band, and every guarantee.
 
         Args:
             against: As for `plot`.
@@ -236,8 +237,8 @@ class Comparison(Entries):
     def to_pandas(self) -> "pandas.DataFrame":
         """Return a table with a row for each algorithm, epsilon, environment, trial and recorded round.
 
-        Its columns are `environment`, `n_arms`, `horizon`, `algorithm`, `asked_epsilon`, `epsilon`, `delta` (those of
-        the guarantee), `trial`, `round` and the measures; one that is not known is NaN. For xarray, set an index:
+        Its columns are `environment`, `n_arms`, `horizon`, `algorithm`, `asked_epsilon`, `epsilon`, `delta` (of the
+        guarantee), `trial`, `round` and the measures; unknown measures are NaN. For xarray, set an index:
         `to_pandas().set_index(["environment", "algorithm", "asked_epsilon", "trial", "round"]).to_xarray()`.
         """
         pd = require("pandas", extra="results")
@@ -262,7 +263,7 @@ class Comparison(Entries):
         return frame
 
     def save(self, folder: "str | Path") -> Path:
-        """Write everything into a new folder, from which `load` reads it; return the folder.
+        """Write all results into a new folder for `load`; return the folder.
 
         The files are `configuration.json`, `results.npz` and `summary.csv`.
 
@@ -275,9 +276,9 @@ class Comparison(Entries):
         return results.path
 
     def join(self, other: "Comparison") -> "Comparison":
-        """Return everything of both, of the same seed, checkpoints, code and data; `a + b` is the same.
+        """Return the union of two comparisons with the same seed, checkpoints, code and data; `a + b` is the same.
 
-        What both have stands once, under the names that it has here, with the trials of the one that has more.
+        Common entries appear once, under their names here, with the larger number of trials.
 
         Raises:
             ResultsError: If they do not agree, or one has a secret seed: its games cannot be paired with others.
@@ -318,11 +319,11 @@ class Comparison(Entries):
         band: str = "ci",
         y_scale: str = "linear",
     ) -> "Report":
-        """Draw, and report every guarantee with its reason, as `dp-bandit run` does.
+        """Draw the figure, and report every guarantee with its reason, as `dp-bandit run` does.
 
         Args:
-            folder: Where to write `report.md`, `figure.png`, `figure.svg`, `numbers.json` and what `save` writes: a new
-                one, or that of the comparison. By default nothing is written.
+            folder: Folder for `report.md`, `figure.png`, `figure.svg`, `numbers.json` and the files of `save`: a new
+                folder, or the comparison's. By default no files are written.
             measure: One of `MEASURES`.
             against: As for `plot`.
             band: As for `plot`.
@@ -352,7 +353,7 @@ class Comparison(Entries):
             (),
             view,
             notes=lambda _: notes,
-            draw=lambda _, columns: {"": figure if columns is None else self.plot(against, **look, columns=columns)},
+            draw=lambda _, columns, note: {"": figure},
         )
         if folder is None:
             return report_on(study, [], [self])
@@ -379,16 +380,17 @@ class Comparison(Entries):
 
 @checks.answers_wrong_calls
 def load(folder: "str | Path") -> Comparison:
-    """Return the results in a finished folder, by whatever version, code and data they were made.
+    """Return the results in a finished folder, made by any version, code and data.
 
-    Every array is checked by its digest when it is first used. `Comparison.made_by` says by which version and code the
-    numbers were made; only resuming a run needs the same.
+    Every array is checked by its digest when it is first used. `Comparison.made_by` has the version and code that made
+    the numbers; only resuming a run needs the same.
 
     Args:
-        folder: One that `compare(..., folder=)`, `Comparison.save`, `dp-bandit run` or `dp-bandit reproduce` wrote.
+        folder: A folder written by `compare(..., folder=)`, `Comparison.save`, `dp-bandit run` or
+            `dp-bandit reproduce`.
 
     Raises:
-        ResultsError: If it is no such folder, or is not finished or damaged.
+        ResultsError: If it is not such a folder, or is unfinished or damaged.
 
     Example:
         >>> import tempfile
@@ -405,12 +407,12 @@ def load(folder: "str | Path") -> Comparison:
 
 
 def folder_of(folder: "str | Path") -> Path:
-    """Return the path of a folder, or raise if it is none."""
+    """Return the path of a folder, or raise if it is not a path."""
     return checks.path("folder", folder)
 
 
 def comparison_of(results: Results) -> Comparison:
-    """Return what was played as a comparison."""
+    """Return results as a comparison."""
     configuration = results.experiment.configuration()
     return Comparison(tuple(entries_of(configuration, results.arrays)), configuration)
 
@@ -444,39 +446,38 @@ def compare(
     Args:
         environments: One or several, as for `simulate`, but without wrappers; or `"mine:Drifting"` for a class in the
             module `mine`.
-        algorithms: One or several, as for `simulate`; or `"mine:Name"` for one of these in the module `mine`. A mapping
-            names them for readers; without one, equal names get their modules, as in `anna:MyAgent`.
-        epsilon: One or several, for every algorithm that takes one and does not have it written after its name; by
-            default each algorithm's own. Others play once.
-        delta: For every algorithm that takes one beside an epsilon; by default T^-2, or that of your own function.
-        at_guarantee: Whether each epsilon, with `delta` or else 0, is a guarantee that every algorithm's real one meets
-            as closely as possible from below, as with `calibrate`. Algorithms that guarantee nothing play as they are.
-            With `"person"` it is that of a person, in as many rounds as the data say.
-        rounds_per_person: The most rounds of one person, whom that guarantee is for; by default it is for a round.
+        algorithms: One or several, as for `simulate`; or `"mine:Name"` for an algorithm in the module `mine`. A mapping
+            gives them display names; otherwise equal names get their modules, as in `anna:MyAgent`.
+        epsilon: One or several, for every algorithm that takes an epsilon without one in its name; by default each
+            algorithm's own. Other algorithms play once.
+        delta: For every algorithm with a delta; by default T^-2, or your own function's default.
+        at_guarantee: Whether each epsilon, with `delta` or else 0, is a target: each algorithm is calibrated so that
+            its actual guarantee is as close as possible from below, as with `calibrate`. Algorithms without a guarantee
+            are unchanged. With `"person"` it is the guarantee of a person, whose number of rounds comes from the data.
+        rounds_per_person: For a per-person target, the most rounds of one person; by default the target is per round.
         horizon: One or several numbers of rounds T; by default each environment's own.
         n_arms: One or several numbers of arms K; by default each environment's own.
         trials: Number of games of each.
-        seed: The seed; None for a secret one. By default 0, and a secret one where data are real. See `simulate`.
-        checkpoints: The spacing of the 100 rounds that are recorded, `"linear"` or `"log"`.
-        folder: Where to keep the results while they are made. The same call continues where it was interrupted, and
-            plays nothing once it is finished. A finished folder grows: a call with other algorithms, epsilons,
-            environments or more trials plays what is missing, with the numbers of a single call. Other code, data,
-            seeds and checkpoints are refused, and so is growth with a secret seed. `load` reads everything in the
-            folder, this function what its arguments name. One process at a time works in it. By default results are in
-            memory only.
-        jobs: Number of games to play at a time.
-        progress: Whether to show on stderr how far it is, if that takes more than some seconds: one line in a terminal,
-            a few lines in a file or a notebook; and whether something is compiled first. Or a function that is called
-            with (rounds played, rounds in all).
+        seed: The seed; None for a secret seed. By default 0, and a secret seed for real data. See `simulate`.
+        checkpoints: The spacing of the 100 recorded rounds, `"linear"` or `"log"`.
+        folder: Folder for intermediate and final results. The same call resumes an interrupted run, and loads a
+            finished one. A finished folder can grow: a call with other algorithms, epsilons, environments or more
+            trials plays the missing games, with the same numbers as a single call. Other code, data, seeds and
+            checkpoints are refused, and so is growth with a secret seed. `load` reads all results in the folder; this
+            function reads only the results named by its arguments. Only one process at a time can use it. By default
+            results are in memory only.
+        jobs: Number of games to play in parallel.
+        progress: Whether to show the progress of longer runs on stderr (one line in a terminal, a few lines in a file
+            or a notebook), and whether code is compiled first. Or a function that is called with (rounds played, total
+            rounds).
 
     Raises:
-        ResultsError: If the folder holds something else, or results that these cannot join, or another process works
-            in it.
-        UnknownNameError: If there is no such environment or algorithm; the message suggests near names.
+        ResultsError: If the folder has other contents, or results that these cannot join, or another process uses it.
+        UnknownNameError: If an environment or algorithm is unknown; the message suggests near names.
         UnreachableGuaranteeError: If an algorithm cannot meet a guarantee.
-        ValueError: If something is given twice or out of range.
+        ValueError: If an argument is duplicated or out of range.
         WrongGameError: If an algorithm cannot play a game.
-        WrongTypeError: If an environment or algorithm is of another type.
+        WrongTypeError: If an environment or algorithm has the wrong type.
 
     Example:
         >>> from dp_bandit_envs import compare

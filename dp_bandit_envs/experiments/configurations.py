@@ -11,11 +11,11 @@ from typing import Any, Final, NamedTuple, TypeAlias
 FORMAT: Final = 4
 """The format version of results folders."""
 MADE_BY: Final = "made_by"
-"""The key of a configuration under which code and library versions are stored."""
+"""The configuration key of code and library versions."""
 DESCRIBED: Final = "described"
-"""The key of a configuration under which games and guarantees are stored in plain values."""
+"""The configuration key of games and guarantees in plain values."""
 DATA: Final = "data_sha256"
-"""The key of a configuration under which data files are stored by their content."""
+"""The configuration key of data files by content."""
 LONGEST_VERSIONS: Final = 60
 """The most letters of two versions that are shown; a digest has more."""
 LONGEST_DIFFERENCE: Final = 120

@@ -37,9 +37,9 @@ from dp_bandit_envs.text import written_value
 
 PLAIN = (bool, int, float, str)
 FEW = 1_000
-"""The most numbers of a list that are stored as they are, such as the means of arms."""
+"""The longest list of numbers, such as the means of arms, that is stored unchanged."""
 BOUNDED = ("external_regret", "pseudo_regret", "dynamic_regret", "policy_regret")
-"""The measures of which a bound on the mean may be known."""
+"""The measures that may have a known bound on the mean."""
 
 
 @dataclasses.dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""A study: experiments with claims that they test; and its report: figure, numbers, guarantees, verdicts, notes."""
+"""A study (experiments with the claims that they test) and its report: figure, numbers, guarantees, verdicts, notes."""
 
 import dataclasses
 import enum
@@ -68,7 +68,7 @@ class Claim:
     """A claim of a paper with its verdict.
 
     Attributes:
-        numbers: The numbers that decide.
+        numbers: The decisive numbers.
         verdict: Whether the claim holds.
         says: The claim in words.
         seen: The numbers in words.
@@ -89,11 +89,11 @@ class Claim:
 
 
 class Note(NamedTuple):
-    """Something that a reader must know before the results.
+    """A note for the reader before the results.
 
     Attributes:
         text: Markdown.
-        warning: A warning before it, which the terminal shows too.
+        warning: A warning before the text, also shown in the terminal.
         on_terminal: Whether the terminal shows the note even without a warning.
     """
 
@@ -109,12 +109,12 @@ class View(NamedTuple):
     """How to show regret in figure, tables and report.
 
     Attributes:
-        measure: What is shown, such as `"external_regret"`.
+        measure: The measure, such as `"external_regret"`.
         centre: The statistic of a line, a value of `CENTRES`.
         scale: The axis of regret, `"linear"` or `"log"`.
         columns: Number of panels in a row of the figure; None for the figure's default.
-        first_round: The round with which lines over time begin, if the games are longer.
-        log_games: Keys of games whose panels have a logarithmic axis of regret whatever the scale.
+        first_round: The first round of lines over time, if the games are longer.
+        log_games: Keys of games whose panels have a logarithmic axis of regret for any scale.
         claimed_by: The author of the claims, for a heading.
     """
 
@@ -138,18 +138,19 @@ AS_IN_2017 = View()
 
 @dataclasses.dataclass(frozen=True)
 class Study:
-    """What to run, and what to report. Each function takes the results of all experiments.
+    """Experiments and their report. Each function takes the results of all experiments.
 
     Attributes:
         name: The folder's name below `results/`.
         title: The report's heading.
-        experiments: What to run; if several, each has a folder with its name.
+        experiments: The experiments; if several, each has a folder with its name.
         view: How to show regret.
         notes: Returns the notes that precede the results.
         claims: Returns every claim with its verdict.
-        numbers: Returns what `numbers.json` has beside regrets, by name.
-        draw: Draws the results in so many columns, None for the default, and returns figures by name; without it there
-            is one figure without a name, which has lines over time, a panel for each game.
+        numbers: Returns further numbers for `numbers.json`, by name.
+        draw: Draws the results in this number of columns (None for the default), and returns figures by name; by
+            default one unnamed figure of lines over time, a panel per game. Its last argument is whether to explain
+            line and band below the panels.
     """
 
     name: str
@@ -159,22 +160,22 @@ class Study:
     notes: Callable[[Sequence[Results]], Sequence[Note]] = lambda _: ()
     claims: Callable[[Sequence[Results]], list[Claim]] = lambda _: []
     numbers: Callable[[Sequence[Results]], Mapping[str, Numbers]] = lambda _: {}
-    draw: "Callable[[Sequence[Results], int | None], Mapping[str, Figure]] | None" = None
+    draw: "Callable[[Sequence[Results], int | None, bool], Mapping[str, Figure]] | None" = None
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class Report:
-    """What the games of a study show: a figure, its numbers, and which claims hold. A notebook shows the figure.
+    """The findings of a study: a figure, its numbers, and verdicts on its claims. A notebook shows the figure.
 
     Attributes:
         title: The study's title.
         figures: The figures, by name.
-        claims: Every claim in order: what it `says`, what is `seen` here, its `verdict`, and `why`.
-        notes: What a reader must know before the results.
+        claims: Every claim in order, with `says` (the claim), `seen` (the finding), `verdict`, and `why`.
+        notes: Notes that precede the results.
         results: A `Comparison` for each experiment, by its name.
-        numbers: The numbers of the tables, and further ones that claims compare, by name; None where there is none.
+        numbers: The numbers of the tables, and further numbers that claims compare, by name; None for missing.
         text: The whole report in Markdown.
-        folder: Where all of it was written; None if nowhere.
+        folder: The output folder, or None.
         is_written: Whether all files could be written; a folder with results may be read-only.
     """
 
@@ -215,7 +216,7 @@ class Report:
 
 
 def folders_of(study: Study, path: Path) -> list[ResultsFolder]:
-    """Return the folder of the report, and then that of each experiment: the same one, or subfolders for several."""
+    """Return the folder of the report and of each experiment: the same folder, or subfolders for several."""
     settings = {experiment.name: experiment.configuration() for experiment in study.experiments}
     if len(settings) == 1:
         (configuration,) = settings.values()
@@ -227,7 +228,7 @@ def folders_of(study: Study, path: Path) -> list[ResultsFolder]:
 def run_study(
     study: Study, folders: Sequence[ResultsFolder], *, jobs: int, progress: Progress | None = None
 ) -> list[Results]:
-    """Run what the folders of the experiments do not contain yet; return all results. Arguments as for `run`."""
+    """Run the missing parts of the experiments' folders; return all results. Arguments as for `run`."""
     return [
         run(experiment, folder, jobs=jobs, progress=progress)
         for experiment, folder in zip(study.experiments, folders[1:], strict=True)
@@ -252,11 +253,11 @@ def report_on(
     """Draw and judge the results of a study; write figure, tables and report if there are folders.
 
     Args:
-        study: What was played.
-        results: The results of its experiments, which its functions take; a comparison alone has none.
+        study: The study.
+        results: The results of its experiments, for its functions; empty for a single comparison.
         comparisons: The same as comparisons.
         command: The exact command, for the report.
-        folders: Those of `folders_of`, or none.
+        folders: The folders from `folders_of`, or empty.
     """
     figures = draw_figures(study, results)
     claims, notes = tuple(study.claims(results)), tuple(study.notes(results))
@@ -295,21 +296,31 @@ def report_on(
     )
 
 
-def draw_figures(study: Study, results: Sequence[Results], columns: int | None = None) -> "Mapping[str, Figure]":
-    """Draw the results of a study, and return figures by name; with one column they are as narrow as a telephone."""
+def draw_figures(
+    study: Study, results: Sequence[Results], columns: int | None = None, *, note: bool = True
+) -> "Mapping[str, Figure]":
+    """Draw the results of a study, and return figures by name.
+
+    Args:
+        study: The study.
+        results: The results of its experiments.
+        columns: Number of panels in a row, 1 for figures as narrow as a phone; None for the study's own.
+        note: Whether to explain line and band below the figure.
+    """
     if study.draw is not None:
-        return study.draw(results, columns)
-    return {"": draw_over_time(results[0], study.view if columns is None else study.view._replace(columns=columns))}
+        return study.draw(results, columns, note)
+    view = study.view if columns is None else study.view._replace(columns=columns)
+    return {"": draw_over_time(results[0], view, note)}
 
 
 def pictures_of(names: Iterable[str], kind: str = "png") -> list[str]:
-    """Return the files of figures, as in "figure-bandits.png"; "figure.png" of one without a name."""
+    """Return the files of figures, as in "figure-bandits.png"; "figure.png" for an unnamed figure."""
     return [f"figure-{name}.{kind}" if name else f"figure.{kind}" for name in names]
 
 
-def draw_over_time(results: Results, view: View) -> "Figure":
+def draw_over_time(results: Results, view: View, note: bool = True) -> "Figure":
     """Draw regret over time, one panel per game."""
-    from dp_bandit_envs.plots.curves_figure import ROUND, curves_figure  # so that no import needs matplotlib
+    from dp_bandit_envs.plots.curves_figure import PLAIN, ROUND, curves_figure  # so that no import needs matplotlib
 
     return curves_figure(
         [regret_panel(results, game, view) for game in results.experiment.games],
@@ -319,6 +330,7 @@ def draw_over_time(results: Results, view: View) -> "Figure":
         x_scale=results.experiment.checkpoints,
         y_scale=view.scale,
         columns=view.columns,
+        appearance=PLAIN._replace(note=note),
     )
 
 
@@ -350,7 +362,7 @@ def report_md(
     Args:
         comparisons: The results of each experiment.
         title: Its heading.
-        command: The exact command or call in Python, or "" if it is not known.
+        command: The exact command or call in Python, or "" if unknown.
         view: How to show regret.
         notes: Paragraphs before the numbers.
         claims: Claims with their verdicts, shown in a table if there are any.
@@ -382,10 +394,10 @@ def report_md(
 
 
 def numbers_json(comparisons: Sequence[Entries], view: View, more: Mapping[str, Numbers]) -> str:
-    """Return the numbers of a report, and more, as JSON: one per line, named `experiment/game/algorithm`.
+    """Return the numbers of a report, and further numbers, as JSON: one per line, named `experiment/game/algorithm`.
 
     Args:
-        comparisons: The results of each experiment; the name of a single one is left out.
+        comparisons: The results of each experiment; the name of a single experiment is left out.
         view: How to show regret.
         more: Further numbers, by name.
     """
@@ -498,9 +510,9 @@ def _guarantees(comparisons: Sequence[Entries]) -> str:
 
 
 def format_units(entries: Iterable[Entry]) -> dict[str, dict[str, str]]:
-    """Return what each algorithm's guarantee is worth for a record, and for a person, over all games, in words.
+    """Return each algorithm's guarantee for a record, and for a person, over all games, in words.
 
-    By the unit's name; without a unit for which no game's data say in how many rounds it can serve.
+    By the unit's name; without units whose participation is unknown in all games.
     """
     levels: dict[str, dict[str, dict[ShownEpsilon, None]]] = {}
     for entry in entries:
@@ -514,7 +526,7 @@ def format_units(entries: Iterable[Entry]) -> dict[str, dict[str, str]]:
 
 
 def notes_on(comparison: Entries) -> list[Note]:
-    """Return what a reader must know before the results of games that no paper describes: epsilons, seed, real data."""
+    """Return the notes before the results of games without a paper: epsilons, seed, real data."""
     is_real = any(entry.is_real for entry in comparison.entries)
     calibrated = any(entry.calibrated for entry in comparison.entries)
     asked = _about_guarantees(comparison) if calibrated else _about_epsilons(comparison)
@@ -526,7 +538,7 @@ def notes_on(comparison: Entries) -> list[Note]:
 
 
 def _about_epsilons(comparison: Entries) -> str:
-    """Return a sentence on which algorithms got an epsilon, with which delta, and which have another guarantee."""
+    """Return a sentence on the algorithms that use the epsilon, their delta, and algorithms with another guarantee."""
     with_delta: dict[float | None, dict[str, None]] = {}
     others: dict[str, list[ShownEpsilon]] = {}
     for entry in comparison.entries:
@@ -550,7 +562,7 @@ def _about_epsilons(comparison: Entries) -> str:
 
 
 def _about_guarantees(comparison: Entries) -> str:
-    """Return a sentence on the parameters at which algorithms really have the guarantee that was asked for."""
+    """Return a sentence on the parameters that give algorithms the requested guarantee."""
 
     def format_parameter(name: str, setting: Any) -> str:
         return f"{name} = {setting:.7g}" if isinstance(setting, float) else f"{name} = {setting}"
@@ -598,7 +610,7 @@ def _about_results(comparison: Entries) -> Note:
 
 
 def _with_large_epsilons(comparison: Entries) -> list[str]:
-    """Return algorithms that protect a round, or a record or person if it is known, with a large epsilon only."""
+    """Return the algorithms with a large epsilon for a round, or for a record or person if known."""
     weak: dict[str, None] = {}
     for entry in comparison.entries:
         levels = {"a round": entry.level, **{f"a {unit}": level for unit, level in entry.units.items()}}

@@ -26,7 +26,7 @@ LOCK = ".lock"
 OF_SYSTEMS = re.compile(r"\.DS_Store|Thumbs\.db|desktop\.ini|lost\+found|\.nfs\w+")
 """What systems put into an empty folder."""
 GROWTH = "growth"
-"""The folder in which a finished run grows, until what is new is finished, too."""
+"""The subfolder in which a finished run grows, until the new part is finished too."""
 RESULTS = "results"
 """The name of the archive with all results."""
 UNWRITABLE = (errno.EACCES, errno.EPERM, errno.EROFS)
@@ -441,7 +441,7 @@ def read_finished(path: Path) -> tuple[dict[str, Any], Archive]:
 def find_growing(parent: Path, wanted: Mapping[str, Any]) -> Path | None:
     """Return the largest finished run below a folder that is part of a configuration, or None.
 
-    Runs that have begun to grow to another configuration are excluded.
+    Runs that have begun to grow to another configuration, or in which another process works, are excluded.
     """
     runs: list[tuple[int, Path]] = []
     for folder in sorted(parent.glob("run-*")):
@@ -454,9 +454,19 @@ def find_growing(parent: Path, wanted: Mapping[str, Any]) -> Path | None:
         trials = {cell.identity: cell.trials for cell in cells_of(wanted)}
         is_part = all(cell.trials <= trials.get(cell.identity, 0) for cell in cells_of(stored))
         growth = folder / GROWTH / CONFIGURATION
-        if is_part and not (growth.exists() and growth.read_bytes() != _written(union(stored, wanted))):
+        grows_elsewhere = growth.exists() and growth.read_bytes() != _written(union(stored, wanted))
+        if is_part and not grows_elsewhere and (stored == wanted or _can_be_locked(folder)):
             runs.append((sum(cell.trials for cell in cells_of(stored)), folder))
     return max(runs, default=(0, None))[1]
+
+
+def _can_be_locked(folder: Path) -> bool:
+    try:
+        with files.locked(folder / LOCK):
+            pass
+    except OSError:
+        return False
+    return True
 
 
 def _written(configuration: Mapping[str, Any]) -> bytes:

@@ -34,7 +34,7 @@ MATHEMATICS: Final = re.compile(
     r"|(?<![\w.)\]}-])(?P<minus>-)(?=\d)"
 )
 LEVEL: Final = 0.05
-"""That of the test behind what is bold."""
+"""The level of the test behind bold cells."""
 MOST_DECIMALS: Final = 6
 ABOUT_BOLD: Final = (
     "Bold: the best of those with a guarantee, at each epsilon in each environment, and all that a paired sign-flip"
@@ -48,7 +48,7 @@ SHARED: Final = {
     "guarantee": "guarantee: {}",
     "trials": "{} trials each",
 }
-"""What a caption says of a column that is the same in each row."""
+"""The caption's words for a constant column."""
 
 
 def table(entries: Sequence[Entry], format: str, measure: str) -> str:

@@ -36,11 +36,11 @@ GAMES = tuple(
 WITHOUT_MEMORY, SWITCHING = GAMES[:4], GAMES[4]
 EXP3, LAP, TAU = "EXP3", "DP-EXP3-Lap", "EXP3-tau"
 CLOSE = 1.25
-"""The largest ratio of regrets at which one algorithm counts as competitive with another."""
+"""The largest ratio of regrets for "competitive with"."""
 MEANINGFUL = 10.0
 """The largest epsilon that gives meaningful protection."""
 NEARLY = 0.9
-"""The smallest ratio of regret to bound at which the bound counts as attained."""
+"""The smallest ratio of regret to bound for "attained"."""
 
 
 def experiment(

@@ -49,7 +49,7 @@ The regret of those with 0 hardly differs between games, or a game of theirs tak
 """
 SAID_GAP, SAID_PRIVATE_GAP = 664.5, 30_000.0
 FEW = 20
-"""Number of runs below which the gap between best and worst run says nothing about that of 100 runs."""
+"""Least number of runs for comparing the gap between best and worst run with the gap of 100 runs."""
 FAR = 10**6
 """An upper bound on the pulls before an arm's first release."""
 

@@ -27,7 +27,7 @@ from dp_bandit_envs.figures.judging import (
 )
 from dp_bandit_envs.graphs import REAL
 from dp_bandit_envs.metrics import mean_and_standard_error
-from dp_bandit_envs.plots.curves_figure import ROUND, Curve, Panel, Reference, curves_figure
+from dp_bandit_envs.plots.curves_figure import PLAIN, ROUND, Curve, Panel, Reference, curves_figure
 from dp_bandit_envs.privacy.guarantee import NO_PRIVACY
 from dp_bandit_envs.protocols import FloatArray, IntArray
 from dp_bandit_envs.seeding import GRAPH, stream
@@ -133,7 +133,7 @@ def notes(results: Sequence[Results]) -> list[Note]:
     return [Note(text), *warn_if_smaller(results[0], HORIZON, TRIALS)]
 
 
-def draw(results: Sequence[Results], columns: int | None = None) -> "dict[str, Figure]":
+def draw(results: Sequence[Results], columns: int | None = None, note: bool = True) -> "dict[str, Figure]":
     """Draw regret on each graph, and the cost of feedback under privacy; all axes are logarithmic."""
     graphs, feedback = results
     notes = {
@@ -155,6 +155,7 @@ def draw(results: Sequence[Results], columns: int | None = None) -> "dict[str, F
             y_scale=VIEW.scale,
             note=notes[name],
             columns=columns,
+            appearance=PLAIN._replace(note=note),
         )
         for name, of_figure in panels.items()
     }

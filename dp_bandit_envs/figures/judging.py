@@ -15,7 +15,7 @@ from dp_bandit_envs.protocols import FloatArray
 
 YES, NO, UNDECIDED = Verdict
 DECISIVE_ERRORS = 3.0
-"""Standard errors from which on a mean of paired differences is clear."""
+"""Standard errors for a clear mean of paired differences."""
 FEWEST = 5
 """Number of runs below which the standard error is too uncertain."""
 LONG = 10_000

@@ -56,7 +56,7 @@ LABELS = {
 }
 SCALES = ("linear", "log")
 ROUND = "round t"
-"""The horizontal axis of one game, on which a line has many places."""
+"""The horizontal axis of one game, with many positions per line."""
 Key = tuple[str, str]
 """A line of the legend: an algorithm's name, and its label if a panel has several curves of that name, else ""."""
 
@@ -196,7 +196,7 @@ class CurvePanels:
         return cls(panels, bands, legend, across, measure, band, appearance.is_shaded, x_scale, is_log)
 
     def draw(self, grid: Sequence[Axes]) -> dict[str, Any]:
-        """Draw each panel on its axes; return the lines by label, those that are no algorithms last."""
+        """Draw each panel on its axes; return the lines by label, algorithms first."""
         legend, bars = self.legend, [len(panel.curves) > MOST_BANDS for panel in self.panels]
         shared_limits = {panel.up: _log_limits(panel.up, self._logarithmic) for panel, _ in self._logarithmic}
         algorithms: dict[str, Any] = {}
@@ -495,7 +495,7 @@ def _looks(panels: Sequence[Panel], keys: Iterable[Key], fixed: Mapping[Key, Sty
 
 
 def _guarantees(curves: Sequence[Curve], *, named: bool = False) -> str:
-    """Return what follows the names of curves in their labels, as in "Private-UCB: eps 0.5; others: eps 1".
+    """Return the text after the names of curves in their labels, as in "Private-UCB: eps 0.5; others: eps 1".
 
     All are `named` if another curve has only its name, so that its guarantee is the axis.
     """

@@ -38,7 +38,7 @@ All lengths are in inches. Letters have at least 7 points at these widths.
 CELLS = {1: (COLUMN, 2.4), 2: (SHEET / 2, 2.4), 3: (SHEET / 3, 2.1)}
 """Width and height of a panel with its labels, by the number of panels in a row; of more than three, that of three."""
 BESIDE = 0.55
-"""Width of the numbers and the label beside a panel."""
+"""Width of the numbers and the label next to a panel."""
 EDGE = 0.12
 """Space around a legend or note."""
 DIGITS = 7

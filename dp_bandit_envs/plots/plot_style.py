@@ -36,7 +36,7 @@ MARKERS = "os^DvPX*<>dphH8"
 
 
 class Style(NamedTuple):
-    """How an algorithm is drawn: its line is one of `DASHES`, its marker one of `MARKERS`."""
+    """The look of an algorithm: a colour, a line from `DASHES` and a marker from `MARKERS`."""
 
     colour: str
     line: Dash
@@ -58,6 +58,7 @@ STYLES = {
     "KL-UCB": Style(BLACK, "-", "h"),
     "TS": Style(INDIGO, "--", "*"),
     "Gaussian-TS": Style(OLIVE, LONG, "*"),
+    "Tuned-TS": Style(OLIVE, "-.", "*"),
     "Private-UCB": Style(INDIGO, LONG, "X"),
     "DP-UCB-BOUND": Style(ORANGE, "--", "s"),
     "DP-UCB": Style(PURPLE, "-.", "^"),
@@ -81,10 +82,13 @@ STYLES = {
     "DP-Epochs": Style(GREEN, "-", "v"),
     "Noisy-Hedge": Style(VERMILION, "-.", "X"),
     "AS-FTRL": Style(PURPLE, "--", "D"),
+    "AS-FTRL, k-ary": Style(INDIGO, "-", "*"),
+    "AS-FTRL, k-ary own-norm": Style(BLACK, "-", "<"),
     "AS-FTPL": Style(SKY, ":", "p"),
     "DP-FTRL": Style(WINE, "-.", "P"),
     "EXP2": Style(GREEN, "-.", "h"),
     "AS-EXP2": Style(VERMILION, THREE_DOTS, "h"),
+    "AS-EXP2, smallest-bound": Style(ORANGE, "-", ">"),
     "GOPE": Style(BLACK, "--", "8"),
     "DP-GOPE": Style(BLUE, "-", "8"),
     "AdaC-GOPE": Style(WINE, THREE_DOTS, "8"),
@@ -146,17 +150,17 @@ def styles_for(
     reserved: Collection[str] = (),
     fixed: Mapping[str, Style] = MappingProxyType({}),
 ) -> dict[str, Style]:
-    """Return the look of each algorithm of a figure; no two are alike in colour and dash, and up to 15 not in marker.
+    """Return the look of each algorithm of a figure; pairs of colour and dash are unique, and so are up to 15 markers.
 
-    An algorithm keeps its own look if nobody before it has its colour or marker. Others get the next free colour, and
-    where all ten are taken, the next pair of a dash and a colour; beyond 60, pairs return with other markers.
-    The same names in the same order always get the same looks.
+    An algorithm keeps its own look if its colour and marker are free. Others get the next free colour, and once all ten
+    are taken, the next pair of a dash and a colour; beyond 60, pairs repeat with other markers. The same names in the
+    same order always get the same looks.
 
     Args:
         names: The algorithms of all panels; parameters in brackets after a name belong to the same algorithm.
-        together: The algorithms of each panel; where colours return, they do in other panels if possible.
-        reserved: Colours of lines that are no algorithms, which no other look gets than an algorithm's own.
-        fixed: Looks that are given, which others do not get.
+        together: The algorithms of each panel; repeated colours are placed in different panels if possible.
+        reserved: Colours of lines without an algorithm; only an algorithm's own look may use them.
+        fixed: Given looks, reserved for their algorithms.
     """
     panels = list(together)
     order = list(dict.fromkeys(names))
@@ -176,13 +180,13 @@ def styles_for(
 
 
 def with_colour(name: str, colour: str, taken: Iterable[Style]) -> Style:
-    """Return the look of an algorithm in a colour that is given, with a marker that is free."""
+    """Return the style of an algorithm in the given colour, with a marker that is free."""
     wish = STYLES.get(name) or STYLES.get(name.partition(" (")[0]) or Style(colour, "-", MARKERS[0])
     return Style(colour, wish.line, _free_marker(wish.marker, taken))
 
 
 def again(style: Style, taken: Iterable[Style]) -> Style:
-    """Return a look for another line of the same algorithm: its colour, with its dash and marker, or free ones."""
+    """Return a style for another line of the same algorithm: its colour with a free dash, or a free dash and marker."""
     taken = list(taken)
     pairs = {(each.colour, each.line) for each in taken}
     line = next((dash for dash in (style.line, *DASHES) if (style.colour, dash) not in pairs), None)
@@ -211,7 +215,7 @@ def _next_look(
 
 
 def _free_marker(wish: str, taken: Iterable[Style]) -> str:
-    """Return the wished marker if it is free, or the next one; if all are taken, the one used least."""
+    """Return the wished marker if it is free, or the next free one; if all are taken, the least used."""
     used = [each.marker for each in taken]
     if wish not in used:
         return wish
@@ -249,8 +253,8 @@ def typeset(text: str) -> str:
     r"""Return text with its parameters and numbers as mathematics; a dollar sign in it stays one.
 
     Args:
-        text: Plain words, such as a title, or an algorithm's name with its guarantee. A text that has a command
-            between dollar signs, such as `$\varepsilon$`, is typeset already and returned as it is.
+        text: Plain words, such as a title, or an algorithm's name with its guarantee. A text that has a command between
+            dollar signs, such as `$\varepsilon$`, is typeset already and returned unchanged.
     """
     if _TYPESET.search(text) and _is_mathematics(text):
         return text

@@ -40,9 +40,9 @@ def scores_figure(
     """Return the figure.
 
     Args:
-        panels: One for each epsilon.
+        panels: A panel for each epsilon.
         rows: The rows, the first on top and apart from the others.
-        field: What the ticks are, in the legend.
+        field: Name of the ticks in the legend.
         table: Rows of text below the panels, the head first; none by default.
         columns: Panels in a row.
     """

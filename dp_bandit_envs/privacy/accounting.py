@@ -19,9 +19,9 @@ RenyiCurve = tuple[tuple[float, float], ...]
 """Pairs (order, divergence) with orders greater than 1, ascending; both directions."""
 
 ORDERS: Final[tuple[float, ...]] = tuple(1 + 0.01 * 409_500.0 ** (k / 59) for k in range(60))
-"""The orders at which curves are added up: less 1 they grow from .01 to 4,095, within .7 % of the best order."""
+"""The orders for adding up curves: minus 1 they range from .01 to 4,095, within .7 % of the best order."""
 FINE_ORDERS: Final[tuple[float, ...]] = tuple(sorted({*ORDERS, *(1 + 2 ** (k / 16) for k in range(-160, 321))}))
-"""Those at which a theorem states its own curve."""
+"""The orders for a theorem's own curve."""
 ROUNDING: Final = 1e-12
 """A relative allowance, far above what some operations on doubles round away."""
 FAR: Final = 700.0
@@ -519,9 +519,9 @@ NORMAL: Final = Distance(1.5e-16, 1.2e-19, 4.0e-16)
 """Counted: at most 1.1e-16, 8.2e-20 and 3.2e-16."""
 LEAST_STEPS: Final = 8.0
 SECOND_ROUNDING: Final = 5e-16
-"""What a level adds for a draw that is rounded twice."""
+"""The distance added per level for a draw that is rounded twice."""
 RADIUS: Final = 1e-15
-"""What the radius of own-norm noise adds for each coordinate."""
+"""The distance added per coordinate by the radius of own-norm noise."""
 
 
 def distance_of_draws(scale: float, grid: float, draws: int = 1, *, normal: bool = False) -> float:

@@ -401,7 +401,7 @@ def with_agent(guarantee: PrivacyGuarantee, layers: tuple[str, ...]) -> PrivacyG
     return dataclasses.replace(guarantee, steps=(*layers, f"{who}: {what}"))
 
 
-# What a round's guarantee is worth for a record, or a person ----------------------------------------------------------
+# Guarantees for a record, or a person ----------------------------------------------------------
 
 Unit: TypeAlias = Literal["record", "person"]
 UNITS: Final[tuple[Unit, ...]] = ("record", "person")
@@ -466,10 +466,10 @@ NO_PRIVACY = "(no privacy)"
 FEW = 3
 """The largest number of epsilons to list; more are shown as a range."""
 PURE: Final = 30.0
-"""The largest epsilon of pure differential privacy that is shown where a smaller one holds at `DELTA`."""
+"""The largest pure epsilon that is shown even if a smaller epsilon holds at `DELTA`."""
 DELTA: Final = 1e-6
 EXACT: Final = 10.0
-"""The epsilon above which what fast draws add to delta is no longer small."""
+"""The epsilon above which the delta of fast draws is no longer small."""
 CONVENTION: Final = "epsilon is pure up to 30, or else the least at delta = 1e-6"
 """What headings say of the epsilons below them."""
 WITH_EXACT_NOISE: Final = "with exact noise"

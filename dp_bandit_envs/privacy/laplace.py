@@ -9,7 +9,7 @@ from dp_bandit_envs.draws import log
 from dp_bandit_envs.protocols import FloatArray
 
 MARGIN = 1 + 1e-9
-"""A factor on all scales of noise, far above what is rounded on the way to a draw: the epsilon asked for is kept."""
+"""A factor on all scales of noise, far above all rounding errors of a draw, so that the requested epsilon holds."""
 GRID_BITS = 9
 """Eight bits of grid, plus 1 because frexp returns a mantissa in [1/2, 1)."""
 DEVIATION = math.sqrt(2)
@@ -17,7 +17,7 @@ DEVIATION = math.sqrt(2)
 SMALLEST_GRIDDED = 2.0**-30
 """Noise below this scale gives no useful privacy, and its grid would be too fine for doubles."""
 LARGEST_GRID = 900
-"""The exponent of the largest grid, 2^900, so that `to_grid` does not overflow: noise of 2^909 needs no larger one."""
+"""The exponent of the largest grid, 2^900, so that `to_grid` does not overflow: noise of 2^909 needs no larger grid."""
 ROUNDER = 1.5 * 2.0**52
 """Adding and subtracting it rounds a double to an integer."""
 

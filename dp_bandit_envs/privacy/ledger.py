@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     import sqlite3  # elsewhere where it is used, as a browser's Python may lack it
 
 Games: TypeAlias = Sequence[Sequence[PrivacyGuarantee]]
-"""Games that begin together; for each the guarantees that hold for a round of it, any of which may be counted."""
+"""Games that begin together, each with its alternative per-round guarantees."""
 UNPROTECTED: Final = (
     "a game on data with a ledger must be played behind a privacy wrapper, or by an algorithm with a guarantee, through"
     " play or simulate; {}. Nothing was played."
@@ -369,7 +369,7 @@ class Ledger:
         if filters is not None and filters.closed:
             return Spending(total.games, filters.epsilon, budget.delta)
         pure, renyi = filters_of.pure_filter(budget, total), filters_of.renyi_filter(budget, total, filters)
-        # A curve that says hardly less is not worth its delta.
+        # A slightly better curve is not worth its delta.
         if filters is None or pure <= renyi or (pure <= budget.epsilon and pure <= 1.01 * renyi):
             return Spending(total.games, pure, filters_of.upper_float(total.delta))
         return Spending(total.games, renyi, budget.for_curve + filters_of.delta_of_draws(total, filters.epsilon))

@@ -28,11 +28,11 @@ SCHEMA: Final = (
     "CREATE TABLE ledger (format INTEGER, id TEXT, budget TEXT, filters TEXT)",
     "CREATE TABLE charges (player TEXT, cost TEXT, games INTEGER, PRIMARY KEY (player, cost))",
 )
-"""One row a kind of charge: who played, what one game costs, and how many there were."""
+"""One row per kind of charge: the player, the cost of one game, and the number of games."""
 LOCKED_SECONDS: Final = 60.0
 
 ChargeRow = tuple[str, Cost, int]
-"""Who played, what one game costs, and how many there were."""
+"""The player, the cost of one game, and the number of games."""
 
 
 class LedgerStore:

@@ -46,7 +46,7 @@ class Mechanism(abc.ABC):
     releases_sums: ClassVar[bool] = False
     """Whether it releases running sums; otherwise gains."""
     batch_size: int = 1
-    """Number of steps below in which one step above plays its arm."""
+    """Number of steps below for which one step above plays its arm."""
 
     withholds: bool = True
     """Whether a gain may be withheld (count 0) because of its value. Set it to False where that never happens, or
@@ -61,7 +61,7 @@ class Mechanism(abc.ABC):
     """Whether its own functions take nothing but Laplace draws from a fast stream, so that many are computed at once;
     only asked of this package's mechanisms."""
     example: ClassVar[dict[str, Any]] = {"epsilon": 1.0}
-    """Arguments with which a mechanism of the table is shown and tested."""
+    """Arguments for showing and testing a mechanism of the table."""
 
     def __init_subclass__(cls) -> None:
         """Let the constructors of this package's mechanisms answer wrong calls."""
@@ -197,7 +197,7 @@ def after_noise_below(guarantee: PrivacyGuarantee, inputs: InputFacts) -> Privac
     if inner is None:
         return guarantee
     if inner.model != "none":
-        # The guarantee below covers everything that it releases, so whatever is done above costs nothing.
+        # The guarantee below covers all of its releases, so layers above are post-processing.
         added = "" if guarantee.model == "none" else "; the noise added above it is post-processing"
         return dataclasses.replace(inner, theorem=inner.theorem + added)
     if inputs.withheld and guarantee.model != "none":

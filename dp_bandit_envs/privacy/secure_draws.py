@@ -38,7 +38,7 @@ from dp_bandit_envs.protocols import FloatArray
 
 DRAWS: Final = ("fast", "secure")
 SCALE_BITS: Final = 30
-"""A scale has at least 2^30 steps, unless its grid is that of items already."""
+"""A scale has at least 2^30 steps, unless its grid is already the items' grid."""
 VALUE_BITS: Final = 50
 """A value has at most 2^50 steps."""
 MOST_EXACT: Final = 2**22

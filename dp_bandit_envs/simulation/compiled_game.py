@@ -70,7 +70,7 @@ from dp_bandit_envs.wrappers import PrivacyBoundary
 from dp_bandit_envs.wrappers.layers import layers_of
 
 KINDS = {"graph": GraphEnv, "all": ExpertsEnv, "vector": PointEnv, "arm": BanditEnv}
-"""The kinds of games by what a round reveals; every game is of the last kind."""
+"""The kinds of games by feedback; every game is of the last kind."""
 HOOKS = ("_begin", "_reveal", "_take", "_payoff")
 PLAIN: dict[Any, tuple[str, ...]] = {
     FunctionalPointAgent: ("begin", "select_point", "update", "see_set"),

@@ -236,7 +236,7 @@ LEAST_TRIALS: Final = 3
 LANE_NUMBERS = 2**16
 """Gains in a piece, half a megabyte: they stay in a core's own cache until they are played."""
 LANE_NUMBERS_FILLED = 2**18
-"""The same where Python fills them, which takes less time if it is called less often."""
+"""The same for gains that Python fills in: fewer calls take less time."""
 LANE_ROUNDS = 2**22
 """Rounds in a call of machine code, of all games and algorithms together: some hundredths of a second, as Ctrl-C and
 other threads wait for its end."""

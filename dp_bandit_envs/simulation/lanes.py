@@ -544,7 +544,7 @@ class LaneBlock:
         for loop, block, clock in zip(loops, self.algorithms, self.arguments.clocks[first:], strict=True):
             clock[...] = loop.begin(block, seed, trials)
         self.records = list(zip(self.arguments.sums[first:, :, n_arms], self.arguments.counts[first:], strict=True))
-        """What each algorithm collected, `(checkpoints, LANES)`, and its counts."""
+        """The gains of each algorithm, `(checkpoints, LANES)`, and its counts."""
 
     @property
     def totals_at(self) -> FloatArray:

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 @dataclasses.dataclass
 class StopWatch:
-    """Notes after each step what an agent recommends that looks for the best arm, and when it stops.
+    """Records the recommendation and the stop of an agent that looks for the best arm, step by step.
 
     Attributes:
         agent: The agent; nothing is noted unless it has the method `recommend` and the attribute `done`.
@@ -54,7 +54,7 @@ class StopWatch:
     steps: int = 0
 
     def note(self) -> None:
-        """Note the agent's recommendation."""
+        """Record the agent's recommendation."""
         if not callable(getattr(self.agent, "recommend", None)) or not hasattr(self.agent, "done"):
             return
         if not self.steps and self.agent.done:
@@ -107,16 +107,17 @@ class Game:
 
     Attributes:
         arms: The arm played, shape `(T,)`.
-        gains: The gain collected, or what the payoff function paid, less charges, shape `(T,)`.
+        gains: The gain collected, or the payoff function's value, minus charges, shape `(T,)`.
         external_regret: Against the best fixed arm up to each round, shape `(T,)`; with a payoff function, each arm
             replaces the last of the arms actually played.
-        policy_regret: Against the best constant play up to each round, shape `(T,)`. Both are NaN where nobody knows
-            what other arms would have paid, as in another package's environment (`adapters.from_gymnasium`).
+        policy_regret: Against the best constant play up to each round, shape `(T,)`. Both are NaN if other arms' gains
+            are unknown, as in another package's environment (`adapters.from_gymnasium`).
         pseudo_regret: The expected cost of the arms played, shape `(T,)`; None if the means are unknown, with a payoff
-            function, or where actions are points.
-        dynamic_regret: The same against the best arm of each round, shape `(T,)`; the pseudo-regret where means stay,
-            and more where they change (`DPBandit-Shifting-v0`). None where the means of a round are unknown.
-        n_plays: Number of arms; 1 where actions are points, for which arm 0 stands.
+            function, or for points.
+        dynamic_regret: The expected cost against the best arm of each round, shape `(T,)`: the pseudo-regret for
+            constant means, and more for changing means (`DPBandit-Shifting-v0`). None if the means of a round are
+            unknown.
+        n_plays: Number of arms; 1 for points, represented by arm 0.
         rounds_until_stop: The rounds, up to each one, that an agent played before it was `done`, shape `(T,)`; None for
             agents that do not look for the best arm with `recommend()` and `done`.
         error: 1 after each round if the arm that such an agent recommends has not the largest mean, else 0; None where
@@ -150,7 +151,7 @@ class Game:
 
     @functools.cached_property
     def guarantee(self) -> PrivacyGuarantee:
-        """The guarantee of the game, as it was played."""
+        """The guarantee of this game."""
         if self.find_guarantee is None:
             return PrivacyGuarantee.none("nothing is known of who played it")
         return self.find_guarantee()
@@ -159,7 +160,7 @@ class Game:
         raise checks.unknown_attribute(self, name)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out the environment, which may hold what cannot be pickled."""
+        """Leave out the environment, which may contain objects that cannot be pickled."""
         return vars(self) | {"guarantee": self.guarantee, "find_guarantee": None}
 
     def __repr__(self) -> str:
@@ -174,13 +175,12 @@ class Game:
         """Draw a measure against the round.
 
         Args:
-            measure: One of those of `Simulation.plot`; by default the pseudo-regret, or where it is unknown the
-                external one.
-            columns: 1 for a figure as narrow as a column or a telephone.
+            measure: As for `Simulation.plot`; by default the pseudo-regret, or the external regret if it is unknown.
+            columns: 1 for a figure as narrow as a column or a phone.
 
         Raises:
             ImportError: If the extra `plots` is not installed.
-            ValueError: If it is none of these, or unknown in this game.
+            ValueError: If the measure is invalid, or unknown in this game.
 
         Example:
             >>> from dp_bandit_envs import play
@@ -226,18 +226,18 @@ def play(
     """Play one game.
 
     Args:
-        environment: A DPBandit environment, with any wrappers; or what names a game, as for `simulate`.
-        algorithm: An algorithm, or what names one, as for `simulate`, in whose wrappers the environment is then
-            wrapped; or any agent. If the agent has a method `see_noise`, it is passed the scale of the noise that the
-            wrappers add, and its sensitivity.
-        epsilon: For an algorithm that is named and takes one; by default its own.
-        delta: For an algorithm that is named and takes one beside an epsilon; by default T^-2.
-        horizon: Number of rounds T of a game that is named; by default its own.
-        n_arms: Number of arms K of a game that is named; by default its own.
-        seed: The seed of all randomness, in [0, 2^128); each part draws from a stream of its own. Who knows or guesses
-            it can subtract the noise, and a small one is found from what is released by trying. With None, as secure
-            draws need, all randomness of the game comes from the operating system and cannot be repeated. By default 0,
-            and None where the data are real; another seed there ends in a `KnownSeedWarning`.
+        environment: A DPBandit environment, with any wrappers; or the name of a game, as for `simulate`.
+        algorithm: An algorithm or its name, as for `simulate`, whose wrappers are then applied to the environment; or
+            any agent. If the agent has a method `see_noise`, it is passed the scale and the sensitivity of the
+            wrappers' noise.
+        epsilon: Epsilon of an algorithm given by name; by default the algorithm's own.
+        delta: Delta of an algorithm given by name, if it has one; by default T^-2.
+        horizon: Number of rounds T of a game given by name; by default its own.
+        n_arms: Number of arms K of a game given by name; by default its own.
+        seed: The seed of all randomness, in [0, 2^128); each part draws from its own stream. Anyone who knows or
+            guesses it can subtract the noise, and a small seed can be found from the releases by trying. With None, as
+            secure draws need, all randomness of the game comes from the operating system and cannot be repeated. By
+            default 0, and None for real data; another seed there gives a `KnownSeedWarning`.
         trial: The number of the game for that seed. `simulate` plays trials 0, 1, 2, ..., and each is exactly this
             game.
 
@@ -245,11 +245,10 @@ def play(
         TypeError: If the innermost environment is not a DPBandit environment, so that the regret is unknown.
         WrongGameError: If the agent needs the gains of all arms and the game does not reveal them.
         SeedRefusedError: If a wrapper has secure draws and `seed` is not None.
-        LedgerError: If the data have a ledger, and it refuses the game.
-        StepOutsideGameError: If the environment is in another game, in another thread.
+        LedgerError: If a ledger refuses the game.
+        StepOutsideGameError: If another thread plays a game in the environment.
 
-    Warns:
-        UserWarning: If a wrapper, such as Gymnasium's `TimeLimit`, cuts the game before its last round.
+    Warns: UserWarning: If a wrapper, such as Gymnasium's `TimeLimit`, cuts the game before its last round.
 
     Example:
         >>> from dp_bandit_envs import play
@@ -320,9 +319,9 @@ def play(
 
 
 class RegretRecorder:
-    """Records one game, block by block: arms, gains, and what the best fixed and the best constant play would collect.
+    """Records one game, block by block: arms, gains, and the gains of the best fixed and the best constant play.
 
-    In a `with` statement, in which the game begins and ends.
+    Use it in a `with` statement around the whole game.
 
     Args:
         game: The innermost environment.
@@ -343,12 +342,12 @@ class RegretRecorder:
         self._totals = {"fixed": zeros, "constant": zeros}
 
     def __enter__(self) -> Self:
-        """Record what is played from now on."""
+        """Start recording."""
         self._game.on_block = self._record
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
-        """End the record."""
+        """Stop recording."""
         try:
             if kind is None:
                 self._game.report_block()
@@ -395,18 +394,18 @@ def begin(
     player: str,
     guarantees: Sequence[PrivacyGuarantee],
 ) -> list[Admission]:
-    """Begin a game of an agent and its environment; the first action is then the agent's to choose.
+    """Begin a game of an agent and its environment, up to the agent's first action.
 
-    Returned is what pays the ledgers of the data, if they have any.
+    Returns the admission that pays the data's ledgers, if any.
 
     Args:
         env: The environment with all wrappers.
         agent: The agent.
         number: The seed of all randomness.
-        seed: The same, or None if it was drawn from the operating system and is a secret.
+        seed: The same, or None for a secret seed from the operating system.
         trial: The number of the game for that seed.
-        player: Who plays, for the random streams.
-        guarantees: What a ledger may count for the game; empty where the data have none.
+        player: The player's name, for the random streams.
+        guarantees: Guarantees that a ledger may charge for the game; empty without a ledger.
 
     Raises:
         SeedRefusedError: If a wrapper has secure draws and `seed` is not None.
@@ -436,9 +435,9 @@ def _begin_agent(agent: Any, env: Environment, rng: np.random.Generator) -> None
 
 
 def show(agent: Any, env: Environment) -> None:
-    """Show an agent what is public of a game in all its wrappers: the noise, and the set of points or arms' features.
+    """Pass an agent the public facts of a game in all its wrappers: the noise, and the set of points or arms' features.
 
-    Each goes to the method that takes it, `see_noise`, `see_set` or `see_features`, if the agent has one.
+    Each goes to its method `see_noise`, `see_set` or `see_features`, if the agent has it.
     """
     public: dict[str, Any] = {"see_noise": noise_of(env)}
     if plays_points(env):
@@ -452,7 +451,7 @@ def show(agent: Any, env: Environment) -> None:
 
 
 def check_methods(agent: Any, *, points: bool) -> None:
-    """Raise a TypeError that names the missing methods, or the one that cannot be called as `play` calls it.
+    """Raise a TypeError that names the missing methods, or a method that `play` cannot call.
 
     Args:
         agent: The agent.
@@ -487,7 +486,7 @@ def check_methods(agent: Any, *, points: bool) -> None:
 
 
 def note_missing_key(error: KeyError, observation: Mapping[str, Any]) -> None:
-    """Add to an error what an observation contains, if an agent asked it for something else."""
+    """Add the keys of an observation to an error, if an agent read a missing key."""
     key = error.args[0] if error.args else None
     if isinstance(key, str) and key not in observation:
         *others, last = map(repr, observation)
@@ -495,7 +494,7 @@ def note_missing_key(error: KeyError, observation: Mapping[str, Any]) -> None:
 
 
 def _player(agent: Any, privacy: PrivacyRequest, env: Environment) -> Any:
-    """Return an agent or an algorithm as it is, or else the algorithm that is named."""
+    """Return an agent or an algorithm unchanged, or the algorithm of a name."""
     named = isinstance(agent, (str, type)) or (callable(agent) and not isinstance(agent, Algorithm))
     if (named and not hasattr(agent, "update")) or isinstance(agent, type):
         return read_single_player(agent, privacy, env)
@@ -512,12 +511,11 @@ def _guarantee_of_wrappers(env: Environment) -> PrivacyGuarantee:
 
 
 def to_count(player: Algorithm, env: Environment, inside: Environment) -> PrivacyGuarantee:
-    """Return what a ledger may count for a game: the algorithm's guarantee, if it covers all that can be seen of it.
+    """Return the guarantees that a ledger may charge for a game: the algorithm's, if it covers all visible outputs.
 
-    That in `inside`, what `wrap` returned for the game that is played: it may return other wrappers each time.
-
-    One for arms alone, of an agent's own draws, does not cover what a boundary in the environment itself releases to
-    whatever is above it; the boundary's does, and holds for any agent.
+    It is taken from `inside`, the result of `wrap` for this game, as `wrap` may return other wrappers each time. A
+    guarantee for arms only (from an agent's own draws) does not cover the releases of a boundary in the environment
+    itself; the boundary's guarantee does, and holds for any agent.
     """
     guarantee = player.guarantee_inside(inside, env)
     if guarantee.covers in ("arms", "nothing") and env.has_wrapper_attr("guarantee"):

@@ -1,8 +1,8 @@
 """Identifies what determines an experiment's numbers besides its settings: code, data and some libraries.
 
-Third-party code is identified as follows: a module by its syntax tree, so that comments and layout do not invalidate
-hours of work; an extension module by its bytes; a function without a file, as in a notebook, by its byte code. An
-installed distribution is identified by its version, and for players also by source. Values are included:
+A module of third-party code is identified by its syntax tree, so that comments and layout do not invalidate hours of
+work. An extension module is identified by its bytes, and a function without a file, as in a notebook, by its byte code.
+An installed distribution is identified by its version, and for players also by source. Values are included:
 `lambda: Agent(temperature)` has the same source for every temperature.
 """
 
@@ -33,10 +33,10 @@ from dp_bandit_envs.envs.registration import foreign_games
 from dp_bandit_envs.text import name_of, written_value
 
 INSTALLED: Final = "installed "
-"""Comes before the name of a distribution, and `MODULE` before that of a module."""
+"""Prefix of a distribution's name; `MODULE` is a module's prefix."""
 MODULE: Final = "module "
 WRITTEN: Final = (type(None), bool, int, float, complex, str, bytes, np.generic, set, frozenset, BuiltinFunctionType)
-"""What is written out as it is."""
+"""Types that are written out unchanged."""
 
 
 def code_digest(target: Any) -> str:

@@ -1,4 +1,4 @@
-"""What games bring: the results of a task, the tables that they are put into, and the outcomes of a simulation."""
+"""Results of games: the results of a task, tables of results, and the outcomes of a simulation."""
 
 import dataclasses
 import time
@@ -53,7 +53,7 @@ class TrialResults(NamedTuple):
     error: FloatArray | None = None
 
     def changed(self, change: Callable[[Any], Any]) -> "TrialResults":
-        """Return the column with another array for each that is known."""
+        """Return the results with a function applied to each known array."""
         parts: Iterator[Any] = (None if part is None else change(part) for part in self)
         return TrialResults(*parts)
 
@@ -72,25 +72,25 @@ class Engine(Protocol):
 
     @property
     def kind(self) -> EngineName:
-        """What results call it."""
+        """Its name in results."""
 
     @property
     def algorithms(self) -> Collection[str]:
         """The names of the algorithms."""
 
     def refusal(self, algorithm: str, trials: int) -> str:
-        """Return why it does not play so many trials of an algorithm; "" if it does."""
+        """Return why it does not play this many trials of an algorithm; "" if it does."""
 
     def only(self, algorithms: Collection[str]) -> Self:
         """Return the engine of these algorithms."""
 
     @property
     def at_once(self) -> int:
-        """How many trials it plays at a time: as many take hardly longer than one."""
+        """Number of trials that run together (the vector width); they take about as long as one."""
 
     @property
     def ready(self) -> bool:
-        """Whether nothing has to be compiled or loaded."""
+        """Whether all machine code is loaded already."""
 
     def compile(self, is_cancelled: IsCancelled) -> None:
         """Do the slow one-time work; end early after `is_cancelled` returns True."""
@@ -100,7 +100,7 @@ class Engine(Protocol):
 
 
 class TaskResults(NamedTuple):
-    """The results of a task by algorithm, and the seconds that it took."""
+    """The results of a task by algorithm, and its duration in seconds."""
 
     seconds: float
     columns: "Mapping[str, KeptResults]"
@@ -114,7 +114,7 @@ def run_task(engine: Engine, trials: range, is_cancelled: IsCancelled = not_canc
 
 
 def run_and_keep(play: Callable[[range], TaskResults], trials: range, keep: Keep) -> TaskResults:
-    """Play trials with `play`, and sum up their results if only a summary is kept."""
+    """Play trials with `play`, and reduce their results if only a summary is kept."""
     if keep == "trials":
         return play(trials)
     seconds, tables = 0.0, dict[str, ResultTable]()
@@ -127,12 +127,12 @@ def run_and_keep(play: Callable[[range], TaskResults], trials: range, keep: Keep
 
 
 class StopRecord(NamedTuple):
-    """What algorithms that look for the best arm did in some trials.
+    """Recommendations and stops of an algorithm that looks for the best arm, in some trials.
 
     Attributes:
         checkpoints: Rounds, ascending, shape `(checkpoints,)`.
         recommended: The arms recommended there, shape `(trials, checkpoints)`.
-        stop: The round after which each trial stopped, shape `(trials, 1)`; 0 if it did not.
+        stop: The last round before each trial stopped, shape `(trials, 1)`; 0 if it did not stop.
     """
 
     checkpoints: IntArray
@@ -153,13 +153,13 @@ def trial_results(
     """Return the results of some trials; copies, because views would keep whole blocks of games in memory.
 
     Args:
-        fixed: What fixed arms would have collected, shape `(trials, checkpoints, n_arms)`.
-        always: What constant plays would have; the same array unless there is a payoff function.
-        collected: What was collected, shape `(trials, checkpoints)`.
-        switches: The changes of arm, of the same shape.
+        fixed: Gains of fixed arms, shape `(trials, checkpoints, n_arms)`.
+        always: Gains of constant plays; the same array without a payoff function.
+        collected: The collected gains, shape `(trials, checkpoints)`.
+        switches: The changes of arm, same shape.
         pulls: The pulls, shape `(trials, checkpoints, n_arms)`.
-        means: The arms' means in each trial, if they are known.
-        dynamic: The dynamic regret, shape `(trials, checkpoints)`, if means move.
+        means: The arms' means in each trial, if known.
+        dynamic: The dynamic regret, shape `(trials, checkpoints)`, for changing means.
         stops: When the algorithm stopped, if it looks for the best arm.
     """
     collected = np.array(collected, order="C")
@@ -198,7 +198,7 @@ def stack_results(
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class Outcome:
-    """What one algorithm achieved, each of shape `(trials, checkpoints)` unless said otherwise; the last column is T.
+    """The results of one algorithm, each of shape `(trials, checkpoints)` unless noted otherwise; the last column is T.
 
     Attributes:
         name: The algorithm's name in the simulation.
@@ -207,18 +207,18 @@ class Outcome:
             last of the arms actually played.
         policy_regret: Against the best constant play up to the checkpoint.
         pseudo_regret: The expected cost of the arms played; None if the means are unknown, or with a payoff function.
-        dynamic_regret: The same against the best arm of each round: the pseudo-regret where means stay, and more where
-            they change (`DPBandit-Shifting-v0`); None if the means of a round are unknown.
-        collected: Gains collected, or what the payoff function paid, less charges.
+        dynamic_regret: The same against the best arm of each round: the pseudo-regret for constant means, and more for
+            changing ones (`DPBandit-Shifting-v0`); None if the means of a round are unknown.
+        collected: Gains collected, or the payoffs of the payoff function, less charges.
         switches: Number of changes of arm.
-        rounds_until_stop: Rounds that an algorithm played that looks for the best arm, before it stopped or the
-            checkpoint came; None for others.
-        error: 1 if the arm that it recommends has not the largest mean, else 0; None if the means are unknown.
-        pulls: Number of rounds in which each arm was played in the whole game, shape `(trials, n_arms)`.
+        rounds_until_stop: For an algorithm that looks for the best arm, the rounds before it stopped or the checkpoint
+            came; None for others.
+        error: 1 if the recommended arm does not have the largest mean, else 0; None if the means are unknown.
+        pulls: Number of plays of each arm in the whole game, shape `(trials, n_arms)`.
         engine: `"lanes"` for compiled games side by side, `"compiled"` for compiled games one at a time, or
             `"play"` for parts that the compiled loop does not support.
-        reason: Why it was not compiled, such as for few rounds without machine code on disk; and if the adversary
-            cannot be copied, that nobody checked whether it draws from its `rng` only. Empty if there is neither.
+        reason: Why it was not compiled, such as too few rounds without machine code on disk. Also notes if an adversary
+            that cannot be copied was not checked for drawing from its `rng` only. Otherwise empty.
         guarantee: The privacy guarantee of each game.
     """
 
@@ -268,14 +268,14 @@ class Outcome:
 
     @property
     def label(self) -> str:
-        """The name with its guarantee, as legends show it."""
+        """The name with its guarantee, as in legends."""
         return label_of(self.name, [shown_epsilon(self.guarantee)])
 
     def __getattr__(self, name: str) -> Any:
         raise checks.unknown_attribute(self, name)
 
     def plot(self, measure: str = "external_regret", band: str = "ci", *, columns: int | None = None) -> "Figure":
-        """Draw a measure against the round; the arguments are those of `Simulation.plot`."""
+        """Draw a measure against the round; arguments as for `Simulation.plot`."""
         return drawn_outcomes([self], measure, band, columns)
 
     def _repr_html_(self) -> str:
@@ -283,11 +283,11 @@ class Outcome:
 
 
 class Summary(Outcome):
-    """What one algorithm achieved, of `simulate(..., keep="summary")`: without its results in each trial.
+    """A summary of one algorithm's results, from `simulate(..., keep="summary")`, without the results of each trial.
 
-    `mean` and `standard_error` have all checkpoints, equal to an outcome's but for rounding, which depends on how
-    trials were shared by workers; and `last` has all trials at the horizon, for quantiles. Each attribute that would
-    need both, such as `external_regret`, is an error that says so, and so is `plot`.
+    `mean` and `standard_error` have all checkpoints and equal an outcome's up to rounding, which depends on how workers
+    shared the trials. `last` has all trials at the horizon, for quantiles. Attributes that would need all trials at all
+    checkpoints, such as `external_regret`, raise an error that explains this, and so does `plot`.
 
     Args:
         table: The results at the horizon, and the moments.
@@ -327,7 +327,7 @@ class Simulation(Mapping[str, Outcome]):
     """The outcomes by algorithm: `simulation["EXP3"].external_regret`.
 
     Attributes:
-        outcomes: By name, in the order of the `algorithms` argument.
+        outcomes: The outcomes by name, in the order of the `algorithms` argument.
         checkpoints: Rounds, ascending, shape `(checkpoints,)`; the last is the horizon.
         horizon: Number of rounds T.
         n_arms: Number of arms K.
@@ -367,11 +367,11 @@ class Simulation(Mapping[str, Outcome]):
                 `"switches"`, `"rounds_until_stop"` or `"error"`.
             band: `"ci"` for the mean with its 95 % confidence interval, `"spread"` for the median of means with Gini's
                 mean difference below and above, or `"quantiles"` for the median with the 10 % and 90 % quantiles.
-            columns: 1 for a figure as narrow as a column or a telephone.
+            columns: 1 for a figure as narrow as a column or a phone.
 
         Raises:
             ImportError: If the extra `plots` is not installed.
-            ValueError: If an argument is none of these, or an algorithm's measure is unknown in this game.
+            ValueError: If an argument is invalid, or an algorithm's measure is unknown in this game.
         """
         return drawn_outcomes(list(self.outcomes.values()), measure, band, columns)
 
@@ -390,7 +390,8 @@ class ResultTable:
 
     Attributes:
         trials: The number of games.
-        moments: By measure, if only a summary is kept; the arrays have the results at the horizon then, and no pulls.
+        moments: Moments by measure, if only a summary is kept; the arrays then have the results at the horizon, without
+            pulls.
     """
 
     def __init__(self, trials: int) -> None:
@@ -399,7 +400,7 @@ class ResultTable:
         self._arrays: list[NDArray[Any] | None] = []
 
     def put(self, row: int, results: "TrialResults | ResultTable", keep: Keep = "trials") -> None:
-        """Copy the results of games that follow each other, the first of them into a row, or what is kept of them."""
+        """Copy the results of consecutive games, from this row on, or their summary."""
         moments, parts = {}, list[Any](results)
         if isinstance(results, ResultTable):
             moments = results.moments
@@ -431,7 +432,7 @@ KeptResults = TrialResults | ResultTable
 
 
 def of_measure(measures: Mapping[str, Any], measure: str) -> Any:
-    """Return a measure, or None if it is unknown; where means stay, the dynamic regret is the pseudo-regret."""
+    """Return a measure, or None if it is unknown; for constant means, the dynamic regret is the pseudo-regret."""
     return measures.get("pseudo_regret" if measure == "dynamic_regret" and measure not in measures else measure)
 
 

@@ -156,7 +156,7 @@ def prepare(
 MOST_KEPT: Final = 8
 """The most setups that are kept."""
 MOST_WORDS_KEPT: Final = 2**16
-"""The most words, half a megabyte, of which the games of a setup that is kept begin."""
+"""The most initial words of the games of a cached setup, half a megabyte."""
 MOST_PARTS: Final = 64
 """The longest list among the arguments of a setup that is kept: no table of gains."""
 _kept_setups: dict[str, SimulationSetup] = {}

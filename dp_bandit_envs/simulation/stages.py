@@ -28,7 +28,7 @@ from dp_bandit_envs.privacy.mechanism import Mechanism
 from dp_bandit_envs.protocols import FloatArray, Gains, IntArray, Sums
 
 ARM: Final = 1
-"""The index in `Progress.counters` of the arm played last, or of the number chosen that is no arm."""
+"""The index in `Progress.counters` of the last arm, or of a chosen number that is not an arm."""
 FILLED: Final = 3
 """The index in `Progress.counters` of the number of rounds in the batch."""
 NO_ARM: Final = "select returned a number that is no arm."
@@ -675,7 +675,7 @@ FEEDBACK: dict[str, dict[str, Any]] = {
     "vector": {**ALL, **POINT, "CHARGED": False},
     "payoff": {**ARMS, **POINT},
 }
-"""What a round may reveal: gains of an arm, of a row of a graph or of all arms; a gain vector, or a point's payoff."""
+"""The kinds of feedback: gains of an arm, of a row of a graph or of all arms; a gain vector, or a point's payoff."""
 
 
 STAGES = ("choose", "get_gain", "forget", "release_batch", "add_to_sums", "observe")

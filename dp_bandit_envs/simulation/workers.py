@@ -26,11 +26,11 @@ from dp_bandit_envs.simulation.pickling import PickledWork
 from dp_bandit_envs.simulation.results import Engine, Keep, KeptResults, TaskResults, run_and_keep, run_task
 
 SECONDS_IN_THREADS, SECONDS_ELSEWHERE = 0.1, 2.0
-"""What a task takes: so long that sending it costs little, so short that an interruption loses little."""
+"""Seconds of a task: long enough that sending it costs little, short enough that an interruption loses little."""
 SECONDS_A_WORKER = 0.02
 """What a task takes for each worker, if that is longer: some times what this process needs for a task."""
 MOST_BYTES = 2**24
-"""The most bytes that the results of a task should have: those of short games are many."""
+"""The most bytes of a task's results, as short games have many results."""
 _pools: set[int] = set()
 """`FORKS` of the processes, up to this one, that have used joblib's workers."""
 
@@ -166,7 +166,7 @@ def run_tasks(
 def _way(jobs: int, in_threads: bool) -> Literal["here", "threads", "joblib"]:
     """Return the backend: joblib's default, or the user's choice by `parallel_config`."""
     alone: Literal["here", "threads"] = "here" if jobs == 1 else "threads"
-    # Nobody chose a backend in a process that never loaded joblib.
+    # A process that never loaded joblib has no chosen backend.
     if not (sys.modules.get("joblib") or (jobs > 1 and not in_threads and installed("joblib"))):
         return alone
     from joblib.parallel import SequentialBackend, ThreadingBackend, get_active_backend

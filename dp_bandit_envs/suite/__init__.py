@@ -1,4 +1,4 @@
-"""The suite: one score sheet for any agent, beside all algorithms of the package."""
+"""The suite: one score sheet for any agent, compared with all algorithms of the package."""
 
 from dp_bandit_envs.suite.card import ScoreCard, join, load
 from dp_bandit_envs.suite.evaluation import evaluate

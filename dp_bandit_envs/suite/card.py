@@ -1,4 +1,4 @@
-"""The card: what agents scored, as one JSON file that a paper can attach, and the sheet that it prints."""
+"""The card: agents' scores as one JSON file that a paper can attach, and the printed sheet."""
 
 import dataclasses
 import hashlib
@@ -71,16 +71,16 @@ def card_of(
     audits: Sequence[Mapping[str, Any]],
     growth: Sequence[Mapping[str, Any]] = (),
 ) -> dict[str, Any]:
-    """Return a card as plain values: scores, totals, ranks and all that they follow from.
+    """Return a card as plain values: scores, totals, ranks and their sources.
 
     Args:
         size: The name of the size.
         seed: The seed.
-        levels: The levels that were played.
+        levels: The levels played.
         anchors: By task, the regrets of chance and of the best in each game.
-        cells: What was played; `"regrets"` are those of each game, and are not part of the card.
-        audits: What was found of each agent at each level.
-        growth: How regrets grow in T.
+        cells: The played cells; their `"regrets"` of each game are not part of the card.
+        audits: The audit of each agent at each level.
+        growth: Growth exponents of regrets in T.
     """
     refuted = refuted_by(audits)
     scored: list[dict[str, Any]] = []
@@ -160,7 +160,7 @@ def totals_of(
 ) -> list[dict[str, Any]]:
     """Return the total of each agent at each level, and its ranks where every core task was played.
 
-    `"rank"` is the rank among the agents of the card; `"field"` is the one beside the package's algorithms in the
+    `"rank"` is the rank among the agents of the card; `"field"` is its rank among the package's algorithms in the
     reference, which were played in other games.
 
     Args:
@@ -275,7 +275,7 @@ def digest_of(card: Mapping[str, Any]) -> str:
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class ScoreCard:
-    """What agents scored in the tasks of the suite.
+    """Agents' scores in the tasks of the suite.
 
     `print` shows the totals and the scores of the axes.
 
@@ -293,7 +293,7 @@ class ScoreCard:
 
     @property
     def cells(self) -> list[dict[str, Any]]:
-        """One entry for each agent, task and level: the score with its interval, or why there is none."""
+        """One entry for each agent, task and level: the score with its interval, or the reason for a missing score."""
         return [dict(cell) for cell in self.values["cells"]]
 
     @property
@@ -305,7 +305,7 @@ class ScoreCard:
         """Return the entry of an agent in a task at a level.
 
         Raises:
-            ValueError: If there is none.
+            ValueError: If the card has no entry for them.
         """
         for cell in self.values["cells"]:
             if (cell["agent"], cell["task"], cell["level"]) == (agent, task, level):
@@ -318,17 +318,17 @@ class ScoreCard:
         return copied
 
     def text(self) -> str:
-        """Return the card as JSON, the same to the byte for the same numbers."""
+        """Return the card as JSON, byte-identical for equal numbers."""
         return json.dumps(self.values, sort_keys=True, indent=1, allow_nan=False, ensure_ascii=False) + "\n"
 
     def save(self, path: str | Path) -> None:
-        """Write the card to a file, whole or not at all."""
+        """Write the card to a file atomically."""
         write_whole(Path(path), self.text())
 
     def table(self, format: str = "markdown") -> str:
         """Return the totals and the means of the axes as a table: `"markdown"`, `"latex"`, `"csv"` or `"html"`.
 
-        Ranks are those beside the package's algorithms; without a reference of this size they are among these agents.
+        Ranks are among the package's algorithms; without a reference of this size, among these agents.
         """
         axes = self._axes()
         rows = []
@@ -394,7 +394,8 @@ class ScoreCard:
 
     def _outside(self) -> list[str]:
         """Return a line for each score of points, which are outside the total, and for what patients are guaranteed."""
-        lines, patients = [], {}
+        lines: list[str] = []
+        patients: dict[str, list[str]] = {}
         for cell in self.values["cells"]:
             level = level_in_words(cell["level"])
             if cell["task"] not in CORE and cell["score"] is not None:
@@ -407,13 +408,14 @@ class ScoreCard:
         return lines + [f"{start} {', '.join(epsilons)}" for start, epsilons in patients.items()]
 
     def _reasons(self) -> list[str]:
-        """Return a line for each reason for which cells have no score."""
+        """Return a line for each reason for missing scores."""
         levels: dict[tuple[str, str, str, str], list[str]] = {}
         for cell in self.values["cells"]:
             if cell.get("cannot") in CANNOT:
                 reason = textwrap.shorten(cell["reason"], REASON_SHOWN, placeholder=" ...")
-                why = SHORT[cell["cannot"]], reason if cell["cannot"] in ("guarantee", "failed") else ""
-                levels.setdefault((cell["agent"], cell["task"], *why), []).append(level_in_words(cell["level"]))
+                reason = reason if cell["cannot"] in ("guarantee", "failed") else ""
+                key = cell["agent"], cell["task"], SHORT[cell["cannot"]], reason
+                levels.setdefault(key, []).append(level_in_words(cell["level"]))
         tasks: dict[tuple[str, str, str, str], list[str]] = {}
         for (agent, task, why, reason), at in levels.items():
             tasks.setdefault((agent, ", ".join(at), why, reason), []).append(task)
@@ -427,7 +429,7 @@ class ScoreCard:
 
 
 def _audit_line(audit: Mapping[str, Any]) -> str:
-    """Return what an audit found, in one line."""
+    """Return the finding of an audit in one line."""
     start = f"{audit['agent']} at {audit['level']:g}: "
     if audit["kind"] == "none":
         return f"{start}no audit ({audit['reason']})"
@@ -448,7 +450,7 @@ def _number(number: float | str) -> str:
 
 
 def digest_of_size(size: str) -> str | None:
-    """Return a digest of what the reference holds of a size; None if it has no such size."""
+    """Return a digest of the reference's data for a size; None if it lacks the size."""
     if not reference().has(size):
         return None
     return hashlib.sha256(json.dumps(reference().of_size(size), sort_keys=True).encode()).hexdigest()[:16]
@@ -458,7 +460,7 @@ def load(path: str | Path) -> ScoreCard:
     """Read a card that `save` wrote.
 
     Raises:
-        ResultsError: If it is no card, was changed or damaged, or is of another version of the suite.
+        ResultsError: If it is not a card, was changed or damaged, or is from another version of the suite.
     """
     path = Path(path)
     try:

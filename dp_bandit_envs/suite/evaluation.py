@@ -1,4 +1,4 @@
-"""Plays agents in the tasks of the suite at several levels of privacy, and keeps what is played in a folder."""
+"""Plays agents in the tasks of the suite at several levels of privacy, and stores the results in a folder."""
 
 import hashlib
 import json
@@ -57,33 +57,33 @@ def evaluate(
     seconds: float = SECONDS_A_CELL,
     progress: Callable[[int, int], None] | bool = True,
 ) -> ScoreCard:
-    """Score agents in the games of the suite, at privacy levels that are really held.
+    """Score agents in the games of the suite, at privacy levels that they actually guarantee.
 
     Every agent plays every task that it can play, at every level. Algorithms with a mechanism are calibrated to
-    guarantee the level in each task; agents without one play behind the standard wrapper (`Clipped-Lap`). A cell
-    without a score says why: another kind of game, no guarantee at this level, or a failure, which counts 0. The
-    guarantee is audited shortly; a claim that the audit refutes has no score.
+    guarantee the level in each task; agents without a mechanism play with the standard wrapper (`Clipped-Lap`). A cell
+    without a score has a reason: another kind of game, no guarantee at this level, or a failure, which counts 0. The
+    guarantee is audited briefly; a refuted claim has no score.
 
     Args:
         agents: One or several, as for `compare`, or a mapping from names to them: a name such as `"DP-KLUCB"`, an
             `Algorithm`, an agent's class, a function that makes either, `"module:Name"`, an adapter such as
-            `from_sb3(model)`, or a function `train(env)` that returns a trained model or what makes agents. It is
-            called for each task and level with an environment whose games are not scored, and whose `reset` begins the
-            next one.
+            `from_sb3(model)`, or a function `train(env)` that returns a trained model or an agent factory. It is called
+            for each task and level with an environment whose games are not scored, and whose `reset` begins the next
+            game.
         size: `"tiny"`, `"quick"` or `"full"`.
-        epsilon: One level or several: the epsilon of a round at delta = 1e-6, or None for no privacy, where private
-            algorithms play with epsilon = inf.
+        epsilon: One level or several: the epsilon of a round at delta = 1e-6, or None for no privacy (private
+            algorithms then have epsilon = inf).
         tasks: Axes or tasks, such as `"switching"`; by default all. Ranks need every task with arms.
-        wrapper: Called as `wrapper(env, epsilon=...)`, makes agents private in place of the standard wrapper.
-        folder: Where to keep what is played, so that a run can be interrupted, and more agents added, by the same call.
-        jobs: Number of games to play at a time.
-        seed: The seed of all games. By default it is that of the reference, which holds chance and the best of these
-            games; with any other they are played, too.
-        seconds: The most seconds for one agent at one level in one task.
+        wrapper: Called as `wrapper(env, epsilon=...)`; replaces the standard wrapper.
+        folder: Folder for results; the same call resumes an interrupted run, or adds more agents.
+        jobs: Number of games to play in parallel.
+        seed: The seed of all games. By default the reference's seed, whose chance and best are stored; with other seeds
+            they are played, too.
+        seconds: Time limit for one agent at one level in one task.
         progress: As for `compare`.
 
     Raises:
-        UnknownNameError: If there is no such axis, task, size or algorithm; the message lists the known ones.
+        UnknownNameError: If an axis, task, size or algorithm is unknown; the message lists the known names.
         ValueError: If a level is out of range, or names are given twice.
 
     Example:
@@ -118,13 +118,13 @@ def evaluate(
 
 
 class PlayedAgent(NamedTuple):
-    """What an agent played at a level.
+    """The cells that an agent played at a level.
 
     Attributes:
         player: Who was evaluated.
         level: The level.
         cells: A cell for each task, with the regrets of its games or the reason why there are none.
-        played: The tasks that it played, with the algorithms as they were calibrated.
+        played: The tasks that it played, with the calibrated algorithms.
     """
 
     player: SuitePlayer
@@ -142,7 +142,7 @@ def played_agents(
     seconds: float,
     advance: Callable[[str | None, int], None],
 ) -> Iterator[PlayedAgent]:
-    """Play all tasks, agent by agent and level by level, and yield each as soon as it has played them."""
+    """Play all tasks, agent by agent and level by level, and yield each result when it is complete."""
     for player in players:
         for level in levels:
             cells: list[dict[str, Any]] = []
@@ -156,9 +156,9 @@ def played_agents(
 def _growth(
     agent: PlayedAgent, wanted: Sequence[SuiteTask], store: "CellStore", jobs: int, seconds: float
 ) -> list[dict[str, Any]]:
-    """Return how the regret of an agent grows in T, by its games at this size and at all smaller ones.
+    """Return the growth exponent of an agent's regret in T, by its games at this and all smaller sizes.
 
-    A model is trained for one size, and has no growth.
+    A model is trained for one size, and has no exponent.
     """
     smaller = list(SIZES)[: list(SIZES).index(store.size)]
     growth = []
@@ -179,7 +179,7 @@ def _growth(
 
 
 def levels_of(epsilon: Any) -> list[float | None]:
-    """Return the levels that are asked for, each once."""
+    """Return the requested levels, each once."""
     is_list = isinstance(epsilon, Iterable) and not isinstance(epsilon, (str, bytes))
     levels = [None if level is None else _level(level) for level in (epsilon if is_list else [epsilon])]
     if not levels or len(set(levels)) < len(levels):
@@ -195,7 +195,7 @@ def _level(level: Any) -> float:
 
 
 class CellStore:
-    """What was played, in memory or as one file a cell, which holds the regrets of all games.
+    """The played cells, in memory or as one file per cell with the regrets of all games.
 
     Args:
         folder: The folder; None for memory only.
@@ -209,7 +209,7 @@ class CellStore:
             make_folder(folder)
 
     def kept(self, task: SuiteTask, question: Mapping[str, Any], play: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-        """Return what a file says about a question in the games of a task, or play it and write the file.
+        """Return the answer stored in a file about the games of a task, or play them and write the file.
 
         An answer with the key `"not kept"` is written nowhere.
         """
@@ -233,12 +233,12 @@ class CellStore:
         return CellStore(self._folder, size, self.seed)
 
     def anchors_or_stored(self, task: SuiteTask) -> dict[str, list[float]]:
-        """Return the regrets of chance and of the best, from the reference if it has these games."""
+        """Return the regrets of chance and of the best, from the reference if it contains these games."""
         stored = stored_anchors(task.name, self.size, self.seed)
         return self.anchors(task) if stored is None else {"chance": stored[0].tolist(), "best": stored[1].tolist()}
 
     def anchors(self, task: SuiteTask) -> dict[str, list[float]]:
-        """Return the regrets of chance and of the best in each game, which are played if no file has them."""
+        """Return the regrets of chance and of the best in each game, playing them if they are not stored."""
 
         def play() -> dict[str, Any]:
             anchors = played_anchors(task.name, self.size, self.seed)
@@ -256,7 +256,7 @@ def _cell(
     jobs: int,
     seconds: float,
 ) -> dict[str, Any]:
-    """Return a cell: the regrets of an agent's games at a level in a task, or why there are none."""
+    """Return a cell: the regrets of an agent's games at a level in a task, or why they are missing."""
     cell: dict[str, Any] = {"agent": player.label, "task": task.name, "level": level}
     try:
         with limited(seconds):
@@ -299,7 +299,7 @@ def _cell(
 
 
 def _cannot(error: BaseException, stopped: str) -> dict[str, Any]:
-    """Return why there is no score."""
+    """Return the reason for a missing score."""
     if isinstance(error, TooLongError):
         return {"cannot": "failed", "reason": stopped}
     is_game, is_guarantee = isinstance(error, WrongGameError), isinstance(error, UnreachableGuaranteeError)
@@ -307,7 +307,7 @@ def _cannot(error: BaseException, stopped: str) -> dict[str, Any]:
 
 
 def guarantee_held(guarantee: PrivacyGuarantee) -> dict[str, Any]:
-    """Return what a card says about a guarantee: for a round, and where data serve several times for a person."""
+    """Return the text of a card on a guarantee: for a round and, where data are reused, for a person."""
     facts = {**_least_epsilon(guarantee), "model": guarantee.model, "covers": guarantee.covers}
     if guarantee.data is not None and guarantee.data.person is not None and guarantee.model != "none":
         facts["person"] = {**_least_epsilon(guarantee.for_person()), "rounds": guarantee.data.person}
@@ -321,7 +321,7 @@ def _least_epsilon(guarantee: PrivacyGuarantee) -> dict[str, Any]:
 
 
 def statistics_of(regrets: FloatArray) -> dict[str, Any]:
-    """Return what a card says about the regrets of some games."""
+    """Return a card's statistics of the regrets of some games."""
     return {
         "mean": float(regrets.mean()),
         "deviation": float(regrets.std(ddof=1)) if len(regrets) > 1 else 0.0,

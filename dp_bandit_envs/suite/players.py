@@ -1,4 +1,4 @@
-"""Whoever is evaluated: an algorithm, an agent without privacy or something that trains one, at a level in a task."""
+"""Evaluated players: an algorithm, an agent without privacy, or a training function, at a level in a task."""
 
 import dataclasses
 import functools
@@ -33,14 +33,14 @@ TRAINING_SEED: Final = 2**100
 
 @dataclasses.dataclass(frozen=True)
 class SuitePlayer:
-    """Someone who is evaluated.
+    """An evaluated player.
 
     Attributes:
         label: The name of the results.
-        spec: What was given, as the package's other doors read it; None for a function that trains a model.
-        train: Trains a model in an environment, and returns it or what makes agents; None for all others.
-        wrapper: Makes an agent private that is not private by itself; None for the standard wrapper.
-        error: Why there is no agent, which costs all cells; None for all others.
+        spec: The spec of the user's argument; None for a training function.
+        train: Trains a model in an environment, and returns it or an agent factory; None for all others.
+        wrapper: Wraps agents that are not private by themselves; None for the standard wrapper.
+        error: Why the agent is missing, which fails all cells; None for all others.
     """
 
     label: str
@@ -50,7 +50,7 @@ class SuitePlayer:
     error: Exception | None = None
 
     def algorithm_in(self, task: SuiteTask, size: str, level: float | None, seed: int = 0) -> Algorithm:
-        """Return what plays a task at a level.
+        """Return the algorithm for a task at a level.
 
         Raises:
             WrongGameError: If it is for another kind of game.
@@ -118,7 +118,7 @@ class SuitePlayer:
 
 
 class TrainingGames(gym.Wrapper[Any, Any, Any, Any]):
-    """Games to train in, one after the other: `reset` begins the next one, and none of them is scored.
+    """Training games, one after the other: `reset` begins the next game; they are not scored.
 
     Args:
         env: The game in its wrappers.
@@ -130,18 +130,18 @@ class TrainingGames(gym.Wrapper[Any, Any, Any, Any]):
         self._seed: int | None = seed
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
-        """Begin the next game; a seed that is given is not used."""
+        """Begin the next game; a given seed is ignored."""
         seed, self._seed = self._seed, None
         return self.env.reset(seed=seed)
 
 
 def players_of(agents: Any, wrapper: Wrapper | None = None) -> list[SuitePlayer]:
-    """Return those who are evaluated, from one of what `compare` takes, several, or a mapping from names to them.
+    """Return the evaluated players, from one or several of `compare`'s algorithms, or a mapping from names to them.
 
-    Two that have the same name without a mapping, such as `MyAgent` of two files, get their modules: `anna:MyAgent`.
+    Without a mapping, equal names, such as `MyAgent` of two files, get their modules: `anna:MyAgent`.
 
     Raises:
-        ValueError: If there is none, or two have the same name.
+        ValueError: If the list is empty, or two have the same name.
     """
     if isinstance(agents, Mapping):
         players = [_player(str(label), agent, wrapper) for label, agent in agents.items()]
@@ -167,11 +167,11 @@ def players_of(agents: Any, wrapper: Wrapper | None = None) -> list[SuitePlayer]
 def agents_of_folder(folder: Path) -> dict[str, Any]:
     """Return the agents of the Python files in a folder, by the names of the files.
 
-    Each file has a class `MyAgent`, or else one class of agents. One that cannot be imported is an `ImportError`, which
-    costs that file's cells only.
+    Each file has a class `MyAgent`, or else one class of agents. A failed import is an `ImportError`, which fails only
+    that file's cells.
 
     Raises:
-        ValueError: If there is no such file.
+        ValueError: If the folder has no such file.
     """
     files = sorted(file for file in folder.glob("*.py") if not file.name.startswith("_"))
     if not files:
@@ -201,7 +201,7 @@ def _agent_of_file(file: Path) -> Any:
 
 
 def is_trainer(agent: Any) -> bool:
-    """Return whether something is a function `train(env)` that returns a trained model."""
+    """Return whether an object is a function `train(env)` that returns a trained model."""
     if not inspect.isfunction(agent) and not isinstance(agent, functools.partial):
         return False
     needed = [
@@ -244,7 +244,7 @@ def calibrated(spec: AlgorithmSpec, level: float, env: Environment) -> Algorithm
     """Return an algorithm whose guarantee in a game is (level, `DELTA`), as closely as possible from below.
 
     Raises:
-        UnreachableGuaranteeError: If there is none.
+        UnreachableGuaranteeError: If there is no such parameter.
         WrongGameError: If it cannot play the game.
     """
     if spec.factory is not None:

@@ -1,4 +1,4 @@
-"""The reference: what every algorithm of the package scored in every task, at every level, from one file."""
+"""The reference: the scores of all algorithms of the package in every task, at every level, from one file."""
 
 import functools
 import json
@@ -21,14 +21,14 @@ COLUMNS: Final = ("name", "mean", "deviation", "10%", "50%", "90%", "99%", "epsi
 
 
 class ReferenceRow(NamedTuple):
-    """What an algorithm of the package did in a task at a level.
+    """An algorithm's results in a task at a level.
 
     Attributes:
         name: The algorithm.
         mean: The mean regret over games.
         deviation: Its standard deviation over games.
         quantiles: The 10, 50, 90 and 99 % quantiles of the regret.
-        epsilon: The epsilon that is guaranteed, at delta = 1e-6 where none is pure; None without privacy.
+        epsilon: The guaranteed epsilon, at delta = 1e-6 if it is not pure; None without privacy.
         digest: The first digits of a SHA-256 of the regrets of all games.
         score: The score, which follows from the mean.
         error: The standard error of the score.
@@ -45,13 +45,13 @@ class ReferenceRow(NamedTuple):
 
 
 class RankedRow(NamedTuple):
-    """Someone who plays all tasks with arms at a level.
+    """An algorithm or agent that plays all tasks with arms at a level.
 
     Attributes:
         name: The algorithm, or the agent.
         total: The mean of its axes.
         low, high: The 95 % interval of the total.
-        rank: Its rank, which those share that cannot be told from the next.
+        rank: Its rank; algorithms that cannot be told apart share one.
         error: The standard error of the total, for comparisons with other games.
         axes: The mean score of each axis.
     """
@@ -86,7 +86,7 @@ class SuiteReference:
         return size in self.values["sizes"]
 
     def of_size(self, size: str) -> Mapping[str, Any]:
-        """Return what the file holds of a size.
+        """Return the file's data of a size.
 
         Raises:
             ResultsError: If it was not made yet.
@@ -109,7 +109,7 @@ class SuiteReference:
         return chance, best
 
     def rows(self, task: str, size: str, level: float | None) -> list[ReferenceRow]:
-        """Return what the algorithms did in a task at a level; those that cannot play there are missing."""
+        """Return the results of the algorithms in a task at a level; algorithms that cannot play it are missing."""
         facts = self.of_size(size)
         chance, best = (float(regrets.mean()) for regrets in self.anchors(task, size))
         rows = []
@@ -141,7 +141,7 @@ class SuiteReference:
         return list(_ranking(self, size, level)) if self.has(size) else []
 
     def exponents(self, task: str, level: float | None) -> dict[str, float]:
-        """Return the exponents of the regret in T in a task, of those that played it in two sizes and more."""
+        """Return the exponents of the regret in T in a task, for all algorithms that played it in two sizes or more."""
         means: dict[str, dict[int, float]] = {}
         for size in self.sizes:
             for row in self.rows(task, size, level):
@@ -163,7 +163,7 @@ def _ranking(reference: SuiteReference, size: str, level: float | None) -> tuple
 
 
 def rank_among(total: float, error: float, ranking: Sequence[RankedRow]) -> int:
-    """Return the rank that a total from other games has beside the package's, shared if it is not apart from the next.
+    """Return the rank of a total from other games among the package's totals, shared if it cannot be told apart.
 
     Args:
         total: The total.
@@ -177,7 +177,7 @@ def rank_among(total: float, error: float, ranking: Sequence[RankedRow]) -> int:
 
 
 def first_as_chance(intervals: Sequence[tuple[float, float]]) -> int:
-    """Return from which row on, of the best first, all intervals of totals reach 0, the score of chance."""
+    """Return the first row (best first) from where on all intervals of totals reach 0, the score of chance."""
     position = len(intervals)
     while position and intervals[position - 1][0] <= 0:
         position -= 1
@@ -193,7 +193,7 @@ def reference() -> SuiteReference:
 
 
 def stored_anchors(task: str, size: str, seed: int) -> tuple[FloatArray, FloatArray] | None:
-    """Return the regrets of chance and best from the reference; None if it has no such games."""
+    """Return the regrets of chance and best from the reference; None if it lacks these games."""
     return reference().anchors(task, size) if seed == REFERENCE_SEED and reference().has(size) else None
 
 

@@ -1,7 +1,7 @@
 """Makes the reference: `python -m dp_bandit_envs.suite.reference_maker tiny quick`.
 
-Cells that were played are kept in `results/reference`, so that an interrupted run goes on. Sizes that are not named
-keep what the file says of them, as long as the table and the names are the same.
+Played cells are stored in `results/reference`, so that an interrupted run can be resumed. Sizes that are not named keep
+their data in the file, if the table and the names are unchanged.
 """
 
 import hashlib
@@ -34,20 +34,20 @@ ANCHORS: Final = ("chance", "best")
 
 
 def names_of_reference() -> list[str]:
-    """Return the names that have rows: all of the package, and the standard wrapper around Thompson sampling."""
+    """Return the names of the rows: all algorithms, and the standard wrapper around Thompson sampling."""
     # Those that look for the best arm play for something else than the regret that is scored.
     regret = [name for name in algorithm_names() if make_algorithm(name).sample_bound is None]
     return [*regret, *FURTHER]
 
 
 def make(sizes: Sequence[str], folder: Path, file: Path = FILE, jobs: int = 1) -> None:
-    """Play all cells of some sizes that are not in the folder yet, and write the reference.
+    """Play the missing cells of some sizes, and write the reference.
 
     Args:
         sizes: The names of the sizes.
-        folder: Where cells are kept.
+        folder: The folder of cells.
         file: The file to write.
-        jobs: Number of games to play at a time.
+        jobs: Number of games to play in parallel.
     """
     players = players_of(names_of_reference())
     names = [player.label for player in players]
@@ -111,7 +111,7 @@ def _of_size(size: str, players: Any, names: list[str], store: CellStore, jobs: 
 
 
 def _finals(regrets: Sequence[float]) -> Any:
-    """Return the regrets of all games, or the one number that they all are."""
+    """Return the regrets of all games, or their common value."""
     short = [_short(regret, 7) for regret in regrets]
     return short[0] if len(set(short)) == 1 else short
 
@@ -127,7 +127,7 @@ def text_of(facts: dict[str, Any]) -> str:
 
 
 def _short(number: float | str, digits: int) -> float | int | str:
-    """Return a number with some significant digits, and without a point where it is whole."""
+    """Return a number with some significant digits, without a decimal point if it is an integer."""
     if isinstance(number, str):
         return number
     short = float(f"{number:.{digits}g}")

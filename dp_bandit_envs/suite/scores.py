@@ -1,7 +1,7 @@
-"""What a regret is worth: scores of tasks, totals over axes, their intervals, shared ranks, and the growth of regret.
+"""Scores of regrets: tasks, totals over axes, their intervals, shared ranks, and the growth of regret.
 
-Everything here is a function of arrays. A score is (chance - regret) / (chance - best): 0 is as good as one arm that
-is drawn at random and kept, and 1 as the best algorithm without privacy.
+Everything here is a function of arrays. A score is (chance - regret) / (chance - best): 0 is the score of playing one
+random arm in all rounds, and 1 of the best algorithm without privacy.
 """
 
 import math
@@ -33,7 +33,7 @@ def score_of(regret: FloatArray, chance: FloatArray, best: FloatArray) -> float:
         best: The regrets that score 1.
 
     Raises:
-        ValueError: If the mean of `best` is not below that of `chance`.
+        ValueError: If the mean of `best` is not below the mean of `chance`.
     """
     at_zero, at_one = np.mean(chance), np.mean(best)
     if not at_one < at_zero:
@@ -42,7 +42,7 @@ def score_of(regret: FloatArray, chance: FloatArray, best: FloatArray) -> float:
 
 
 def axis_means(scores: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the mean score of each axis, in which scores below -1 count as -1.
+    """Return the mean score of each axis; scores below -1 count as -1.
 
     Args:
         scores: By task, `axis/task`: numbers, or arrays of one shape.
@@ -54,14 +54,14 @@ def axis_means(scores: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def total_of(scores: Mapping[str, Any]) -> Any:
-    """Return the mean of the means of the axes, so that an axis counts the same however many tasks it has."""
+    """Return the mean of the means of the axes, so that axes have equal weight for any number of tasks."""
     return np.mean(list(axis_means(scores).values()), axis=0)[()]
 
 
 def interquartile_mean(scores: Mapping[str, Any]) -> Any:
-    """Return the mean over tasks without the lowest and the highest quarter of them, in which -1 is the least score.
+    """Return the mean over tasks without the lowest and the highest quarter; scores below -1 count as -1.
 
-    Of n tasks floor(n / 4) are left out on each side.
+    Of n tasks, floor(n / 4) are left out on each side.
     """
     ordered = np.sort(np.maximum(list(scores.values()), FLOOR), axis=0)
     left_out = int(TRIMMED * len(ordered))
@@ -69,7 +69,7 @@ def interquartile_mean(scores: Mapping[str, Any]) -> Any:
 
 
 def game_weights(task: str, games: int, resamples: int = RESAMPLES) -> FloatArray:
-    """Return how often each game counts in each resample, as parts of 1, shape `(resamples, games)`.
+    """Return the weight of each game in each resample, shape `(resamples, games)`; weights sum to 1.
 
     They are the same for all rows of a task, which are therefore resampled in pairs.
     """
@@ -87,8 +87,8 @@ def resampled_scores(
         task: The name of the task, which fixes the resamples.
         regret: Regrets at the horizon, `(games,)`.
         chance: The regrets in these games that score 0.
-        best: Those that score 1.
-        resamples: How many.
+        best: The regrets that score 1.
+        resamples: Number of resamples.
     """
     weights = game_weights(task, len(regret), resamples)
     zero = weights @ chance
@@ -103,26 +103,26 @@ def interval_of(resampled: FloatArray) -> tuple[float, float]:
 
 
 def standard_error_of_score(deviation: float, games: int, chance: float, best: float) -> float:
-    """Return the standard error of a score whose row is known by its deviation alone.
+    """Return the standard error of a score from the deviation of its row.
 
     Args:
         deviation: The standard deviation of the regret over games.
-        games: How many games.
+        games: Number of games.
         chance: The mean regret that scores 0, taken as known.
-        best: The one that scores 1.
+        best: The mean regret that scores 1.
     """
     return deviation / math.sqrt(games) / (chance - best)
 
 
-class Standing(NamedTuple):
-    """A total with its standard error, and of each axis the mean score and its standard error."""
+class AxisTotals(NamedTuple):
+    """A total and the mean score of each axis, each with its standard error."""
 
     total: float
     error: float
     axes: dict[str, tuple[float, float]]
 
 
-def standing_of(cells: Mapping[str, tuple[float, float]]) -> Standing:
+def standing_of(cells: Mapping[str, tuple[float, float]]) -> AxisTotals:
     """Return the total and the axes of tasks whose games are independent.
 
     Args:
@@ -134,7 +134,7 @@ def standing_of(cells: Mapping[str, tuple[float, float]]) -> Standing:
         errors = [error for task, (_, error) in cells.items() if task.partition("/")[0] == axis]
         axes[axis] = float(mean), math.hypot(*errors) / len(errors)
     error = math.hypot(*(error for _, error in axes.values())) / len(axes)
-    return Standing(float(np.mean(list(means.values()))), error, axes)
+    return AxisTotals(float(np.mean(list(means.values()))), error, axes)
 
 
 def differ_in_pairs(first: FloatArray, second: FloatArray) -> bool:
@@ -144,16 +144,16 @@ def differ_in_pairs(first: FloatArray, second: FloatArray) -> bool:
 
 
 def differ(first: float, first_error: float, second: float, second_error: float) -> bool:
-    """Return whether two rows differ that were played on other games, by their totals and standard errors."""
+    """Return whether two rows from different games differ, by their totals and standard errors."""
     return abs(first - second) > NORMAL_95 * math.hypot(first_error, second_error)
 
 
 def shared_ranks(totals: Sequence[float], are_apart: Callable[[int, int], bool]) -> list[int]:
-    """Return the rank of each row from 1, the largest total first; rows that are not apart from the next share one.
+    """Return the rank of each row from 1, the largest total first; rows that cannot be told from the next share one.
 
     Args:
         totals: The totals.
-        are_apart: Returns whether the rows of two indices can be told apart; it is asked for neighbours only.
+        are_apart: Returns whether the rows of two indices can be told apart; called for neighbours only.
     """
     order = sorted(range(len(totals)), key=lambda index: -totals[index])
     ranks = [0] * len(totals)
@@ -164,7 +164,7 @@ def shared_ranks(totals: Sequence[float], are_apart: Callable[[int, int], bool])
 
 
 def exponent_of(horizons: Sequence[float], regrets: Sequence[float]) -> float:
-    """Return the exponent a of a regret that grows like T^a, by least squares of logarithms; nan if one is at most 0.
+    """Return the exponent a of regret growing like T^a, by least squares of logarithms; nan unless all are above 0.
 
     Args:
         horizons: At least two different numbers of rounds.

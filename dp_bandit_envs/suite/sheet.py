@@ -1,4 +1,4 @@
-"""What a card looks like: ranks beside the package's algorithms, as text, as a table and as a picture."""
+"""The presentation of a card: ranks among the package's algorithms, as text, as a table and as a picture."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
@@ -20,19 +20,19 @@ NAME_WIDTH: Final = 26
 
 
 def level_in_words(level: float | None) -> str:
-    """Return a level as tables show it."""
+    """Return a level for tables."""
     return "none" if level is None else f"{level:g}"
 
 
 def lines_of_ranking(
     totals: Sequence[Mapping[str, Any]], ranking: Sequence[RankedRow], axes: Sequence[str]
 ) -> list[str]:
-    """Return the lines of one level: agents among the best of the package, and who is as good as chance.
+    """Return the lines of one level: agents among the best of the package, and the players no better than chance.
 
     Args:
         totals: The totals of the card at this level.
-        ranking: The package's algorithms at this level and size, the best first; empty where they have no ranks.
-        axes: The axes that are shown.
+        ranking: The package's algorithms at this level and size, the best first; empty without ranks.
+        axes: The axes to show.
     """
     chance = first_as_chance([(row.low, row.high) for row in ranking])
     agents = {total["agent"] for total in totals}
@@ -49,10 +49,10 @@ def lines_of_ranking(
 
 
 def row_of(total: Mapping[str, Any]) -> RankedRow:
-    """Return a total of a card as a row; its rank is the one beside the package's algorithms where there is one."""
+    """Return a total of a card as a row, with its rank among the package's algorithms if it has one."""
     rank = (total["field"] or total)["rank"]
-    numbers = (total[name] for name in ("agent", "total", "low", "high"))
-    return RankedRow(*numbers, rank, total.get("error", 0.0), total["axes"])
+    agent, mean, low, high = (total[name] for name in ("agent", "total", "low", "high"))
+    return RankedRow(agent, mean, low, high, rank, total.get("error", 0.0), total["axes"])
 
 
 def _line(row: RankedRow, mark: str, axes: Sequence[str]) -> str:
@@ -119,7 +119,7 @@ def picture(
 
 
 def dots_of(cells: Cells, total: RankedRow | None) -> dict[str, tuple[float, float, float]]:
-    """Return by row of the picture a score and its 95 % interval."""
+    """Return, by row of the picture, a score and its 95 % interval."""
     dots = {} if total is None else {ALL_AXES: (total.total, total.low, total.high)}
     if core := {task: cell for task, cell in cells.items() if task in CORE}:
         for axis, (mean, error) in standing_of(core).axes.items():
@@ -128,7 +128,7 @@ def dots_of(cells: Cells, total: RankedRow | None) -> dict[str, tuple[float, flo
 
 
 def field_of(size: str, level: float | None) -> dict[str, list[float]]:
-    """Return by row of the picture the scores of all algorithms of the package that play the whole axis."""
+    """Return, by row of the picture, the scores of all algorithms of the package that play the whole axis."""
     if not reference().has(size):
         return {}
     return {row: [mean for _, mean in best_of(reference(), size, level, row)] for row in (ALL_AXES, *AXES)}
@@ -142,11 +142,11 @@ def lines_of_reference(size: str = "quick", axis: str | None = None) -> list[str
 
     Args:
         size: The size.
-        axis: One axis, of which all algorithms are shown; by default the three best of each.
+        axis: One axis with all its algorithms; by default the three best of each axis.
 
     Raises:
-        ResultsError: If the reference has no such size.
-        UnknownNameError: If there is no such axis.
+        ResultsError: If the reference lacks the size.
+        UnknownNameError: If the axis is unknown.
     """
     stored = reference()
     stored.of_size(size)

@@ -1,4 +1,4 @@
-"""A short audit of what an agent played: one small game of each kind, compared with what is declared."""
+"""A short audit of a played agent: one small game of each kind, compared with the declared guarantee."""
 
 import dataclasses
 import math
@@ -16,7 +16,7 @@ from dp_bandit_envs.envs.experts_env import ExpertsEnv
 from dp_bandit_envs.envs.graph_env import GraphEnv
 from dp_bandit_envs.errors import NotAuditedError, NothingReleasedError, TooLongError
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
-from dp_bandit_envs.protocols import Environment, FloatArray
+from dp_bandit_envs.protocols import FloatArray
 from dp_bandit_envs.suite.task_table import SuiteTask
 from dp_bandit_envs.time_limit import limited
 
@@ -55,33 +55,31 @@ def audit_of(played: Sequence[tuple[SuiteTask, Algorithm]]) -> dict[str, Any]:
 
 
 def name_of_kind(task: SuiteTask) -> str:
-    """Return what a round of a task reveals, in a word."""
+    """Return the feedback of a task in a word."""
     kinds = {"Graph": "graphs", "Experts": "experts", "Linear": "features", "Ball": "points"}
     feedback = "" if task.has_arms else f" ({task.arguments['feedback']})"
     return kinds.get(task.game, "arms") + feedback
 
 
-def small_game(task: SuiteTask, gains: FloatArray) -> Environment:
-    """Return a small game that reveals what a task does.
+def small_game(task: SuiteTask, gains: FloatArray) -> Any:
+    """Return a small game with the feedback of a task.
 
     Args:
         task: The task.
         gains: Gains of arms, `(rounds, n_arms)`; features and points have gains of their own.
     """
     rounds, n_arms = gains.shape
-    env: Any
     match task.game:
         case "Graph":
-            env = GraphEnv("complete", n_arms=n_arms, gains=GainTable(gains))
+            return GraphEnv("complete", n_arms=n_arms, gains=GainTable(gains))
         case "Experts":
-            env = ExpertsEnv(gains=GainTable(gains))
+            return ExpertsEnv(gains=GainTable(gains))
         case "Linear" | "Ball":
             fixed = {name: task.arguments[name] for name in ("coins", "feedback") if name in task.arguments}
             arms = {"n_arms": n_arms} if task.has_arms else {}
-            env = gym.make(f"DPBandit-{task.game}-v0", **fixed, **arms, dimension=2, horizon=rounds)
+            return gym.make(f"DPBandit-{task.game}-v0", **fixed, **arms, dimension=2, horizon=rounds)
         case _:
-            env = BanditEnv(GainTable(gains))
-    return env  # type: ignore[no-any-return]
+            return BanditEnv(GainTable(gains))
 
 
 class ArmsInTurn:
@@ -101,7 +99,7 @@ class ArmsInTurn:
 
 
 def _finding(task: SuiteTask, algorithm: Algorithm, player: str = "agent") -> dict[str, Any]:
-    """Return what is found in one kind of game."""
+    """Return the finding of one kind of game."""
     try:
         with limited(SECONDS):
             return {**_exact(task, algorithm), "player": player}

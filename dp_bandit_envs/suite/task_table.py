@@ -1,4 +1,4 @@
-"""The table of the suite: 20 games on nine axes, what is measured in each, three sizes and four levels of privacy."""
+"""The table of the suite: 20 games on nine axes with their measures, three sizes and four levels of privacy."""
 
 import contextlib
 import dataclasses
@@ -30,7 +30,7 @@ LEVELS: Final = (None, 0.1, 1.0, 10.0)
 
 
 class SuiteSize(NamedTuple):
-    """How long games are, and how many are played."""
+    """The length and the number of games."""
 
     horizon: int
     games: int
@@ -40,10 +40,10 @@ SIZES: Final = {"tiny": SuiteSize(2**10, 10), "quick": SuiteSize(2**13, 40), "fu
 
 
 class Anchors(NamedTuple):
-    """What scores 0 and what scores 1 in a task: regrets at the horizon, each `(games,)`.
+    """The regrets with scores 0 and 1 in a task, at the horizon, each `(games,)`.
 
     Attributes:
-        chance: The mean over arms of the regret of playing it throughout; on a ball, that of playing the origin.
+        chance: The mean over arms of the regret of always playing the arm; on a ball, the regret of the origin.
         best: The regret of the best algorithm without privacy, whose name the table fixes.
     """
 
@@ -58,11 +58,11 @@ class SuiteTask:
     Attributes:
         name: `axis/task`.
         game: The name of the environment.
-        arguments: Its arguments, but for the horizon; arms are in random order in every game.
-        measure: The regret that counts.
+        arguments: Its arguments without the horizon; arms are in random order in every game.
+        measure: The scored regret.
         best: The algorithm that scores 1, at level none.
-        gains: Where another adversary's gains are played, its name and arguments.
-        redrawn: How many times a graph is drawn in a game; 0 where it is fixed.
+        gains: Name and arguments of another adversary whose gains are played, if any.
+        redrawn: Number of draws of the graph in a game; 0 if it is fixed.
         longest: The most rounds of a game; 0 for any number.
 
     Example:
@@ -93,7 +93,7 @@ class SuiteTask:
 
     @property
     def has_arms(self) -> bool:
-        """Whether arms are played, and not points."""
+        """Whether actions are arms (otherwise points)."""
         return self.game != "Ball"
 
     def horizon(self, size: str = "quick") -> int:
@@ -102,7 +102,7 @@ class SuiteTask:
         return min(horizon, self.longest) if self.longest else horizon
 
     def game_at(self, size: str = "quick") -> tuple[str, dict[str, Any]]:
-        """Return what names the game at a size for `play`, `simulate` and `compare`."""
+        """Return the argument for `play`, `simulate` and `compare` for the game at a size."""
         horizon = self.horizon(size)
         arguments = dict(self.arguments)
         if self.has_arms:
@@ -130,16 +130,16 @@ class SuiteTask:
         wrapper: Callable[[Environment], Environment] | None = None,
         sums: bool = False,
     ) -> "TaskGame":
-        """Make one game for a loop of your own, in the standard wrapper, which guarantees this epsilon.
+        """Make one game for your own loop, in the standard wrapper, which guarantees this epsilon.
 
-        `reset` begins the same game again each time. Afterwards `score` says what the play was worth.
+        `reset` begins the same game again each time. Afterwards `score` returns the score of the play.
 
         Args:
-            epsilon: In (0, inf); by default there is no privacy and no wrapper.
+            epsilon: In (0, inf); by default no privacy and no wrapper.
             trial: The number of the game.
             seed: The seed of all games.
             size: `"tiny"`, `"quick"` or `"full"`.
-            wrapper: Puts privacy wrappers around the game, in place of the standard one.
+            wrapper: Puts privacy wrappers around the game, instead of the standard wrapper.
             sums: Whether the standard wrapper releases running sums.
         """
         env = self.environment(size)
@@ -151,9 +151,9 @@ class SuiteTask:
         return TaskGame(env, self, size_name(size), checks.integer("seed", seed, at_least=0), trial)
 
     def score(self, env: "TaskGame") -> float:
-        """Return the score of the game that an environment of `make` has just played: 0 as chance, 1 as the best.
+        """Return the score of the game that an environment of `make` has just played: 0 for chance, 1 for the best.
 
-        The two are means over all games of the size; the score of one game is noisy, and their mean is not.
+        Chance and best are means over all games of the size; the score of one game is noisy, so average over games.
 
         Raises:
             StepOutsideGameError: If the game has not ended.
@@ -165,7 +165,7 @@ class SuiteTask:
         return float((chance - env.regret()) / (chance - best))
 
     def anchors(self, size: str = "quick", seed: int = REFERENCE_SEED) -> Anchors:
-        """Return the regrets of chance and of the best: from the reference, or played once in a process."""
+        """Return the regrets of chance and of the best, from the reference, or played once per process."""
         size, seed = size_name(size), checks.integer("seed", seed, at_least=0)
         stored = stored_anchors(self.name, size, seed)
         return played_anchors(self.name, size, seed) if stored is None else Anchors(*stored)
@@ -194,21 +194,21 @@ class SuiteTask:
         return float(game.best(totals) - (totals.mean() if self.has_arms else 0.0))
 
     def row(self) -> dict[str, Any]:
-        """Return the task as plain values, of which the digest of the table is made."""
+        """Return the task as plain values, for the digest of the table."""
         return {**dataclasses.asdict(self), "arguments": dict(self.arguments)}
 
     def games(self, size: str) -> dict[str, Any]:
-        """Return what fixes the games of a size and their measure: the row without the name that scores 1."""
+        """Return the settings of the games of a size and of their measure: the row without the name that scores 1."""
         return {**self.row(), "best": None, "size": [self.horizon(size), size_of(size).games]}
 
 
 class TaskGame(gym.Wrapper[Any, Any, Any, Any]):
-    """One game of a task, whose regret is recorded for the evaluator; nothing of it is shown to the player.
+    """One game of a task, whose regret is recorded for the evaluator and hidden from the player.
 
     Attributes:
         task: The task.
         size: The name of the size.
-        seed, trial: Which game it is.
+        seed, trial: Identify the game.
     """
 
     def __init__(self, env: Environment, task: SuiteTask, size: str, seed: int, trial: int) -> None:
@@ -217,7 +217,7 @@ class TaskGame(gym.Wrapper[Any, Any, Any, Any]):
         self._regret: float | None = None
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
-        """Begin the game again; a seed that is given is not used, as the task has its own."""
+        """Begin the game again; a given seed is ignored, as the task has its own."""
         game: Any = self.env.unwrapped
         game.on_block, self._regret = None, None
         begun = self.env.reset(seed=self.seed, options={**(options or {}), "trial": self.trial})
@@ -332,7 +332,7 @@ def tasks(axis: str | Sequence[str] | None = None) -> list[SuiteTask]:
         axis: `"switching"`, `"stochastic/rare"`, or a list of such names; by default all tasks.
 
     Raises:
-        UnknownNameError: If there is no such axis or task; the message suggests near names.
+        UnknownNameError: If an axis or task is unknown; the message suggests near names.
 
     Example:
         >>> from dp_bandit_envs import suite
@@ -347,7 +347,7 @@ def tasks(axis: str | Sequence[str] | None = None) -> list[SuiteTask]:
 
 
 def size_name(size: str) -> str:
-    """Return the name of a size, or raise with the known ones."""
+    """Return the name of a size, or raise an error that lists the sizes."""
     return checks.known_name("size", size, SIZES)
 
 
@@ -389,7 +389,7 @@ def played_anchors(name: str, size: str, seed: int) -> Anchors:
 
 @contextlib.contextmanager
 def public_seed() -> Iterator[None]:
-    """Silence the warning of a known seed: the trial's data and the suite's seeds are public, as every card says."""
+    """Silence the warning of a known seed: the trial's data and the suite's seeds are public, as every card states."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", KnownSeedWarning)
         yield

@@ -5,10 +5,10 @@ If an algorithm recommends a wrong arm with probability at most beta in every ga
 
 .. math:: \frac{1}{T^*} = \max_w \min_{a \ne b} \inf_u \, w_b \, d(\mu_b, u) + w_a \, d(\mu_a, u)
 
-over shares w of the rounds, with b the best arm. Without privacy d is the divergence of coins; for an algorithm that is
+over shares w of the rounds, with b the best arm. Without privacy d is the divergence of coins. For an algorithm that is
 epsilon-differentially private (arms, stop and recommendation, central model, neighbours differ in one round) it is
-`private_divergence`; in the local model it is that of the best private answers, which are randomised responses.
-Proofs: docs/notes/identification.md.
+`private_divergence`. In the local model it is the divergence of the best private answers, which are randomised
+responses. Proofs: docs/notes/identification.md.
 """
 
 import math
@@ -116,7 +116,7 @@ def _answer_means(means: Sequence[float], epsilon: float) -> list[float]:
 
 
 def _share(best: float, mean: float, nats: float, epsilon: float) -> float:
-    """Return the share x, relative to the best arm's, at which the cost of a pair is this many nats.
+    """Return the share x, relative to the best arm's, that makes the cost of a pair this many nats.
 
     At its minimum u the cost's slopes are equal, so x is a function of u that falls from inf at the arm's mean to 0 at
     the best mean, and the cost falls with it. Below some share, u stays at a best mean of 1, where the slope is not 0.
@@ -136,7 +136,7 @@ def _share(best: float, mean: float, nats: float, epsilon: float) -> float:
 
 
 def _cost_at(best: float, mean: float, u: float, epsilon: float) -> tuple[float, float]:
-    """Return the share for which u is the minimum, and its cost; for u strictly between the means."""
+    """Return the share that has its minimum at u, and its cost; for u strictly between the means."""
     if not mean < u < best:
         return (math.inf, math.inf) if u <= mean else (0.0, 0.0)
     share = _slope(1 - best, 1 - u, epsilon) / _slope(mean, u, epsilon)

@@ -1,9 +1,9 @@
 r"""Upper bounds on the pseudo-regret of indices without a bonus for noise: DP-UCB-INT, DP-KLUCB and DP-IMED.
 
-They hold at any horizon, with every constant, for independent gains in [0, 1] whose means stay. Take a level y below
-the best mean :math:`\mu^*`. A round waits if the best arm's index is below y, since its noise is too low; for a release
-of n gains that is the less likely the larger :math:`n (\mu^* - y)` is, whatever bonus there is. So the chances of an
-arm's releases, one after the other, have a sum that is finite.
+They hold at any horizon, with explicit constants, for independent gains in [0, 1] with constant means. Take a level y
+below the best mean :math:`\mu^*`. A round waits if the best arm's index is below y because its noise is too low. For a
+release of n gains that becomes less likely as :math:`n (\mu^* - y)` grows, with any bonus, so the probabilities of an
+arm's successive releases have a finite sum.
 """
 
 import functools
@@ -48,7 +48,7 @@ def noisy_int_bound(
     Args:
         means: The arms' means, at least 2, each in [0, 1].
         horizon: Number of rounds T, at least 1.
-        ends: The numbers of gains W at which means are released, ascending.
+        ends: The numbers of gains W after which means are released, ascending.
         v: How fast the noise falls, in (1, 1.5].
         redraws: Whether noise is drawn again in every round.
     """

@@ -61,9 +61,9 @@ def padded_ucb_bound(means: Means, horizon: SupportsIndex, epsilon: SupportsFloa
     :math:`\lambda_i` with which no [ ] is more than that for i = 0. From :math:`M_m` gains on all low noise counts,
     and so do the octaves of t with at most l levels, 2 L rounds.
 
-    Laws of sums of Laplace draws are exact at points h of a grid: such a sum is, up to its sign, a gamma variable of
-    the number of arrivals that one of two streams lacks when the other has had m. The draws of the logarithmic part
-    are in :math:`H_B` by Chernoff's bound, as are all in R.
+    Laws of sums of m Laplace draws are exact at points h of a grid: up to its sign, such a sum is a gamma variable
+    whose shape is the number of arrivals missing in the slower of two streams when the faster has had m. The draws of
+    the logarithmic part are in :math:`H_B` by Chernoff's bound, as are all in R.
 
     It is finite and below T for long games, but of an order just below T: :math:`\lambda_0 L` cannot be small where
     :math:`H_B` is rarely below -h.

@@ -18,7 +18,7 @@ SHARES = np.linspace(0.02, 0.98, 49)
 
 
 def regret_of_plays(gaps: list[float], pulls: list[float], horizon: int) -> float:
-    """Return the largest regret if each arm is played at most as often as `pulls` allows, and all of them T times."""
+    """Return the largest regret if each arm is played at most as often as `pulls` allows, and T times in total."""
     regret, left = 0.0, float(horizon)
     for gap, most in sorted(zip(gaps, pulls, strict=True), reverse=True):
         regret += gap * min(most, left)
@@ -33,7 +33,7 @@ def regret_with_waits(
     *,
     shared: bool = True,
 ) -> float:
-    r"""Return the regret of arms that are played for reasons of their own, or because the best arm is below a level.
+    r"""Return the regret of arms that are played for their own index, or because the best arm is below a level.
 
     All arms have their level y at the same share of their gaps; the best of all shares is taken, arm by arm or for all.
     A round waits if the best arm is below y. For an arm with a larger gap y is lower, so that the rounds that wait at
@@ -86,7 +86,7 @@ def log_tails(
         x: The level, in (0, 1).
         counts: The numbers n.
         noise: Scales, each with its number of draws.
-        width: What is added to the sum.
+        width: The width added to the sum.
     """
     if math.isinf(width + sum(scale for scale, _ in noise)):
         return np.zeros((len(counts), 1)), np.zeros(1)

@@ -1,7 +1,7 @@
 r"""Upper bounds on the pseudo-regret of Thompson sampling with Beta posteriors, on exact and on noisy sums.
 
-They hold at any horizon, with every constant, for independent gains in [0, 1] whose means stay. An arm whose posterior
-is made of a sum s of n gains is drawn from Beta(1 + s, 1 + n - s), also where s is no whole number. Take y below the
+They hold at any horizon, with explicit constants, for independent gains in [0, 1] with constant means. An arm whose
+posterior is made of a sum s of n gains is drawn from Beta(1 + s, 1 + n - s), also for fractions s. Take y below the
 best mean :math:`\mu^*`, and call p(s) the chance that such a draw of the best arm exceeds y.
 
 **Waits.** Where an arm is played and no draw exceeds y, the best arm would be played instead, given the draws of all
@@ -90,8 +90,8 @@ def lazy_dp_ts_bound(means: Means, horizon: SupportsIndex, epsilon: SupportsFloa
               + T e^{-(2^J + 2)\, \mathrm{kl}(q, y)} + \sum_{j \ge J} 2^{j + 1} P(\tilde\mu_j > x)
 
     for any J, where :math:`\tilde\mu_j` is the mean of arm a's block with noise and the width
-    :math:`3 \ln t / (\epsilon n)`. Proof. The noise of the best arm's block is below :math:`-3 \ln t / \epsilon`
-    with probability :math:`t^{-3} / 2`, for one of at most lg(t + 1) blocks: in all less than 1/5. Otherwise its draw
+    :math:`3 \ln t / (\epsilon n)`. Proof. The noise of the best arm's block is below :math:`-3 \ln t / \epsilon` with
+    probability :math:`t^{-3} / 2`, for one of at most lg(t + 1) blocks: in total less than 1/5. Otherwise its draw
     exceeds y with at least the chance of its sum alone, p, in all plays for the next block, :math:`2^{j + 1}` of them.
     The rest is as for TS, by blocks, with Chernoff's bound for the gains and the noise.
 
@@ -100,7 +100,7 @@ def lazy_dp_ts_bound(means: Means, horizon: SupportsIndex, epsilon: SupportsFloa
         horizon: Number of rounds T, at least 1.
         epsilon: Privacy parameter, in (0, inf].
 
-    Source: the scheme of Agrawal and Goyal (2013). Hu and Hegde (2022) have a bound, which was not at hand.
+    Source: the scheme of Agrawal and Goyal (2013). Hu and Hegde (2022) have a bound, which was not available.
     """
     horizon, epsilon = checks.integer("horizon", horizon, at_least=1), checks.epsilon(epsilon)
     sizes = np.array([2.0**j for j in range(horizon.bit_length())])
@@ -136,7 +136,7 @@ def dp_ts_bound(means: Means, horizon: SupportsIndex, epsilon: SupportsFloat, sl
         epsilon: Privacy parameter of the hybrid counters, in (0, inf].
         slope: The width's c, at least 0.
 
-    Source: the scheme of Agrawal and Goyal (2013). Hu and Hegde (2022) have a bound, which was not at hand.
+    Source: the scheme of Agrawal and Goyal (2013). Hu and Hegde (2022) have a bound, which was not available.
     """
     horizon, slope = checks.integer("horizon", horizon, at_least=1), checks.at_least("slope", slope, 0)
     counter, counts = make_counter("hybrid", epsilon=epsilon), counts_to(horizon)

@@ -6,8 +6,8 @@ nats, against pairs of means such that a is at least as good as b:
 .. math:: W(b, a) = \inf_u \, n_b \, d(\hat\mu_b, u) + n_a \, d(\hat\mu_a, u)
 
 where d is 0 if u does not lie between the two means. If a is the best arm, W is at most the evidence of the two arms'
-data against their true means, so a threshold only has to bound this sum. docs/notes/identification.md has the proofs,
-which hold for gains in [0, 1] that are independent with fixed means.
+data against their true means, so a threshold only has to bound this sum. The proofs in docs/notes/identification.md
+hold for independent gains in [0, 1] with fixed means.
 
 Plain functions of floats without checks, because compiled agents call them.
 """
@@ -19,15 +19,15 @@ from dp_bandit_envs.draws import expm1, log, log1p
 from dp_bandit_envs.theory.divergences import bernoulli_kl, private_divergence
 
 HALVINGS: Final = 44
-"""Of the interval in which a minimum is sought: what is left is far below the rounding of the cost."""
+"""Halvings of the interval that contains a minimum: its last width is far below the rounding of the cost."""
 TILT_HALVINGS: Final = 30
-"""The same for a tilt, where a rough one makes the cost smaller only."""
+"""Halvings for a tilt; a rough tilt can only make the cost smaller."""
 GRID_NATS: Final = 0.003
 """More than half a step of the grid of noisy sums, at most 2^-8 of the noise's deviation, in units of its scale."""
 
 
 def bernoulli_cost(high: float, n_high: float, low: float, n_low: float) -> float:
-    """Return W with the Kullback-Leibler divergence of coins; u is the mean of all gains; 0 if high <= low.
+    """Return W with the Kullback-Leibler divergence of coins, where u is the mean of all gains; 0 if high <= low.
 
     Args:
         high: The mean of b, in [0, 1].

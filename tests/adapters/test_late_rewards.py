@@ -20,7 +20,7 @@ ROUNDS = 200
 TABLE = np.random.default_rng(0).random((ROUNDS, 3))
 GAME = BanditEnv(GainTable(TABLE))
 PLAYABLE = [name for name in algorithm_names() if make_algorithm(name).refusal(GAME) is None]
-IN_ORDER_ONLY = ["EXP3", "EXP3-tau"]
+IN_ORDER_ONLY = ["EXP3", "EXP3-tau", "Tuned-TS"]
 
 
 def game_of(algorithm="DP-EXP3-Lap", **options):

@@ -31,16 +31,17 @@ OTHER = {
     "exploration": 3.0,
     "exploration_rate": 0.125,
     "forced": 2.0,
+    "failure_probability": 0.25,
     "fresh_probability": 0.5,
     "index": "kl",
     "lazy": True,
+    "leader_share": 0.25,
     "learning_rate": 0.5,
     "level": 2.0,
     "log_factor": 2.0,
     "most_draws": 7,
     "normal": True,
     "period": 10,
-    "rates": "constant",
     "shifts": 3,
     "sigma": 2.0,
     "window": 20,
@@ -51,7 +52,7 @@ CLASSES = [kind for name in agents.__all__ if not inspect.isabstract(kind := get
 def cases():
     for kind in CLASSES:
         for name in inspect.signature(kind).parameters:
-            if name not in ("width", "rates"):
+            if name in OTHER:  # but for functions, and texts that need other parameters
                 yield pytest.param(kind, name, id=f"{kind.__name__}-{name}")
 
 
@@ -80,7 +81,7 @@ def test_a_clone_plays_what_the_agent_plays():
     for kind in CLASSES:
         if issubclass(kind, FunctionalPointAgent) or "features" in str(inspect.getsource(kind)):
             continue
-        given = [name for name in inspect.signature(kind).parameters if name not in ("width", "rates", "each_first")]
+        given = [name for name in inspect.signature(kind).parameters if name in OTHER and name != "each_first"]
         agent = kind(**{name: OTHER[name] for name in given[:1]})
         np.testing.assert_array_equal(arms(agent), arms(agent.clone()), err_msg=repr(agent))
 

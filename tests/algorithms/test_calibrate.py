@@ -11,7 +11,7 @@ from tests.tools.refusals import refused
 
 SIZE = {"n_arms": 4, "horizon": 2**12}
 FREE = {name for name in ALGORITHMS if make_algorithm(name).guarantee(**SIZE).model == "none"}
-NOT_PURE = {"DP-Hedge", "Lazy-Hedge", "AS-FTPL", "DP-FTRL", "AdaC-GOPE", "AdaC-UCB"}
+NOT_PURE = {"DP-Hedge", "Lazy-Hedge", "AS-FTPL", "DP-FTRL", "AdaC-GOPE", "AdaC-UCB", "Tuned-TS"}
 """Their guarantees have a delta, whatever epsilon is."""
 
 

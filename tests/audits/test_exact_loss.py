@@ -30,21 +30,27 @@ NOTHING_CLAIMED = ["Tsallis-INF", "HTINF", "EXP3-SET", "EXP2", "Uniform"]
 """Their own draws, with no claim to compare with; Uniform claims 0."""
 NOT_AUDITED = ["SCRiBLe", "OSMD"]
 """Their own draws are points, and nothing is claimed of them."""
-NO_NOISE = ["GOPE", "UCB", "KL-UCB", "TS", "Gaussian-TS", "TS-N", "TS-MaxN", "UCB-N", "UCB-MaxN"]
+NORMAL_DRAWS = ["Tuned-TS"]
+"""Their own draws are normal; tests/agents/test_tuned_thompson.py has their exact laws in short games."""
+NO_NOISE = ["GOPE", "UCB", "KL-UCB", "TS", "Gaussian-TS", "TS-N", "TS-MaxN", "UCB-N", "UCB-MaxN", "Top-Two"]
 NO_DRAWS = ["SW-UCB", "D-UCB"]
 """They learn from gains as they are, and nothing is drawn at all."""
-HORIZONS = {("DP-KLUCB", 0.1): 128, ("DP-IMED", 0.1): 128, ("DP-UCB-INT", 1.0): 64}
+HORIZONS = {("DP-KLUCB", 0.1): 128, ("DP-IMED", 0.1): 128, ("DP-TT", 0.1): 128, ("DP-UCB-INT", 1.0): 64}
 HORIZONS |= {(name, epsilon): 128 for name in ("DP-GOPE", "AdaC-GOPE") for epsilon in EPSILONS}
 """Where blocks are too long for 16 rounds."""
 NOT_TIGHT = {"Private-UCB": 0.8}
 """Exact loss over claim: no arm gets every item of its counter."""
 EMPTY = [("DP-SE", 0.1), ("DP-SE", 1.0), ("DP-SE", 3.0), ("DP-UCB-INT", 0.1)]
 """Algorithms that release nothing in so few rounds (BlockSums, which DP-SE uses, is audited with shorter blocks)."""
-NOISY = [name for name in ALGORITHMS if name not in (*OWN_DRAWS, *NOTHING_CLAIMED, *NOT_AUDITED, *NO_NOISE, *NO_DRAWS)]
+NOISY = [
+    name
+    for name in ALGORITHMS
+    if name not in (*OWN_DRAWS, *NOTHING_CLAIMED, *NOT_AUDITED, *NO_NOISE, *NO_DRAWS, *NORMAL_DRAWS)
+]
 ON_VECTORS = ["Noisy-Hedge", "AS-FTRL", "AS-FTPL", "DP-FTRL"]
 ON_PAYOFFS = ["AS-SCRiBLe", "Batched-Lap-SCRiBLe", "AS-OSMD"]
 ON_GRAPHS = [name for name in NOISY if name not in (*ON_VECTORS, *ON_PAYOFFS, "DP-SE")]
-TOO_SHORT = ("DP-GOPE", "AdaC-GOPE", "DP-KLUCB", "DP-IMED", "DP-UCB-INT")
+TOO_SHORT = ("DP-GOPE", "AdaC-GOPE", "DP-KLUCB", "DP-IMED", "DP-TT", "DP-UCB-INT")
 """Algorithms that release nothing in ten rounds on a graph."""
 GRAPHS = ("complete", "cycle", "star")
 EVERYWHERE = ("scalar", "vector")
@@ -320,3 +326,9 @@ def test_a_game_of_ones_own():
 def test_what_is_no_algorithm_is_refused(given):
     with refused(WrongTypeError, "dp_bandit_envs.Algorithm"):
         exact_loss(given)
+
+
+@pytest.mark.parametrize("name", NORMAL_DRAWS)
+def test_normal_draws_of_an_agent_are_not_audited(name):
+    with refused(NotAuditedError, "draws", "uniform numbers"):
+        exact_loss(name)

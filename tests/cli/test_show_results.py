@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from dp_bandit_envs import compare, load
+from dp_bandit_envs.files import locked
 from dp_bandit_envs.plots.plot_style import as_bytes
 from tests.tools.refusals import missing
 
@@ -99,7 +100,7 @@ def test_a_run_with_more_names_goes_on_in_the_same_folder(dp_bandit, tmp_path):
     assert len(list((tmp_path / "results").iterdir())) == 3
 
 
-def test_a_run_that_grows_to_something_else_is_left_alone(dp_bandit, tmp_path):
+def test_a_run_that_grows_to_something_else_or_is_at_work_is_left_alone(dp_bandit, tmp_path):
     from dp_bandit_envs.experiments.store import find_growing
 
     first = ["run", "Stochastic", "UCB", "--horizon", 40, "--trials", 3]
@@ -111,6 +112,9 @@ def test_a_run_that_grows_to_something_else_is_left_alone(dp_bandit, tmp_path):
     assert find_growing(tmp_path / "results", wanted) is None
     (folder / "growth" / "configuration.json").unlink()
     assert find_growing(tmp_path / "results", wanted) == folder
+    with locked(folder / ".lock"):
+        assert find_growing(tmp_path / "results", wanted) is None
+        assert find_growing(tmp_path / "results", load(folder).configuration) == folder
     (folder / "results.npz").write_bytes(b"")
     assert find_growing(tmp_path / "results", wanted) is None
 

@@ -22,7 +22,7 @@ SETTINGS = (
     r"\b(10|2)[⁰¹²³⁴⁵⁶⁷⁸⁹]+|\b[dK] = \d+|delta = (T⁻²|1e-6)|1 / (epsilon|sqrt\(T\))|T\^\(2/3\)|ln² T|EXP[23]",
     r"within 1\.5 of|gap of 0\.5|a 99 % quantile|seeing 2 to 10 of 20 arms|epsilon of 0\.3 and less",
     r"\b(2|10|two) arms|[Tt]ables? (1 and 2|[12]|3\.2\.1)|[Ff]igure \d|E6|errata\]",
-    r"Means \([.\d, ]+\) above and \([.\d, ]+\) below|epsilon from 0\.05 to 2",
+    r"Means \([.\d, ]+\) above and \([.\d, ]+\) below|epsilon from 0\.05 to 2|95 % confidence|24 groups|t / 2",
 )
 """What a page says of games, papers and guarantees: these numbers were chosen, not measured."""
 

@@ -114,6 +114,16 @@ def test_every_formula_of_a_docstring_can_be_written():
         mathml(r"\bogus x")
 
 
+def test_the_gallerys_thumbnails_get_a_text():
+    nodes = pytest.importorskip("docutils.nodes")
+    pytest.importorskip("sphinx")
+    thumbnail = nodes.image(uri="examples/images/thumb/sphx_glr_01_first_game_thumb.png", alt="")
+    picture = nodes.image(uri="examples/suite.png", alt="Three panels")
+    part("plain_words").give_pictures_their_size(None, nodes.paragraph("", "", thumbnail, picture))
+    assert thumbnail["alt"] == "Thumbnail of example 1, first game" and "scale" not in thumbnail
+    assert picture["alt"] == "Three panels" and picture["scale"] == 100
+
+
 def test_words_that_the_search_answers_with_a_page_have_one():
     order = (ROOT / "docs" / "_static" / "search_order.js").read_text(encoding="utf-8")
     first = re.findall(r'/, "([\w/-]+)"\]', order)

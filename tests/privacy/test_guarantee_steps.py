@@ -178,7 +178,7 @@ def test_sigma_of_a_gaussian_counter_reaches_the_boundary():
     )
 
 
-AGENTS_OWN = ["EXP3", "EXP3-tau", "Hedge", "DP-Hedge", "Lazy-Hedge", "DP-Epochs", "Uniform"]
+AGENTS_OWN = ["EXP3", "EXP3-tau", "Hedge", "DP-Hedge", "Lazy-Hedge", "DP-Epochs", "Uniform", "Tuned-TS"]
 
 
 def test_every_row_says_what_it_covers_and_why():

@@ -162,7 +162,7 @@ class VectorPrivacyBoundary(BoundaryBase, VectorWrapper):  # type: ignore[overri
             never = np.zeros(self.num_envs, np.bool_)
             observation, info = self._restart([None] * self.num_envs, None)
             return observation, np.zeros(self.num_envs), never, never.copy(), info
-        # Until the step is done there are no games to go on with: what fails or is interrupted may be half done.
+        # Until the step is done there are no games to continue: a failed or interrupted step may be half done.
         self._started = False
         released, terminated, truncated = self._guarded(self._advance, arms)
         self._started = True

@@ -55,9 +55,9 @@ LARGEST_POWER = 40
 LARGEST_EXACT = 20
 """The power of 2 up to which FTPL's noise is computed."""
 DIMENSIONS = (10, 100)
-"""Those at which FTPL's noise is worked out."""
+"""The horizons for computing FTPL's noise."""
 TOLERANCE = 0.1
-"""By how much a measured exponent may exceed that of a bound's term, as logarithms and lower orders count."""
+"""Allowed excess of a measured exponent over a bound's term, for logarithms and lower orders."""
 LOOSE = 0.1
 """The largest standard error of an exponent that decides."""
 LEADERS = {

@@ -15,7 +15,7 @@ HORIZON = 2**20
 """Rounds of the longest games over T; the others have a quarter of the next longer one's, down to 2^10."""
 LENGTHS = 6
 SWEEP_HORIZON = 2**16
-"""Rounds of the games in which epsilon or the dimension varies."""
+"""Rounds of the games with varying epsilon or dimension."""
 EXPONENT_HORIZON = 2**18
 EXPONENT_LENGTHS = 4
 MANY_HORIZON = 2**13
@@ -26,7 +26,7 @@ FEWER = 20
 EPSILON = 1.0
 LEVELS = (0.1, 0.3, 1.0, 3.0, 10.0)
 SMALL = tuple(level for level in LEVELS if level <= EPSILON)
-"""The values of epsilon from which the exponent is taken: at larger ones little is left of the price."""
+"""The values of epsilon for the exponent: at larger values the price is too small."""
 NUMBERS_OF_EXPERTS = (10, 100, 1_000, 10_000)
 EASY = 0.5
 """The gap of the games over epsilon and dimension, and of those for exponents.
@@ -120,7 +120,7 @@ PAYOFFS = SizedGame(
 )
 MANY = SizedGame("drawn experts", "Experts, drawn", "DPBandit-Experts-v0", "d", 10, (), EXPERTS.hard_gap, means=True)
 FULL = (EXPERTS, BALL, CUBE)
-"""Games in which a round reveals its whole gain vector."""
+"""Games with full information."""
 
 PAPER, K_ARY, OWN, GAUSSIAN = "AS-FTRL", "AS-FTRL, k-ary", "AS-FTRL, k-ary own-norm", "DP-FTRL"
 PERTURBED, FRESH = "AS-FTPL", "Noisy-Hedge"
@@ -171,7 +171,7 @@ MEASURED = {
     PAYOFFS: PANELS["bandits"][2:],
     ARMS: PANELS["bandits"][:1],
 }
-"""The algorithms whose exponents are measured, by game; the first one decides."""
+"""The algorithms whose exponents are measured, by game; the first algorithm decides."""
 
 
 def experiments(*, horizon: int = HORIZON, trials: int = TRIALS, seed: int = 0) -> tuple[Experiment, ...]:

@@ -10,7 +10,7 @@ from dp_bandit_envs.figures.judging import Estimate, ratio_of_means
 from dp_bandit_envs.figures.price_of_privacy import games
 from dp_bandit_envs.figures.price_of_privacy.games import Price, SizedGame, last, longest, ratios_over_horizon
 from dp_bandit_envs.metrics import Band, confidence_band
-from dp_bandit_envs.plots.curves_figure import Curve, Panel, Reference, curves_figure
+from dp_bandit_envs.plots.curves_figure import PLAIN, Curve, Panel, Reference, curves_figure
 from dp_bandit_envs.plots.plot_style import GREY
 
 RATIO = "regret / regret without privacy"
@@ -20,7 +20,7 @@ BANDITS = tuple(price.free for price in games.PANELS["bandits"])
 Label = Callable[[Price], str]
 
 
-def draw(results: Sequence[Results], columns: int | None = None) -> dict[str, Figure]:
+def draw(results: Sequence[Results], columns: int | None = None, note: bool = True) -> dict[str, Figure]:
     """Draw four figures: over T with full information and with bandits, over epsilon, and over numbers of experts."""
     over_t, over_epsilon, _, many = results
     labels = labels_of([over_t.experiment, many.experiment])
@@ -63,6 +63,7 @@ def draw(results: Sequence[Results], columns: int | None = None) -> dict[str, Fi
             y_scale="log",
             note=notes[name],
             columns=columns,
+            appearance=PLAIN._replace(note=note),
         )
         for name, of_figure in panels.items()
     }

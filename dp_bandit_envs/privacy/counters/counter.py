@@ -94,7 +94,7 @@ class Counter(abc.ABC):
     after_every_item: ClassVar[bool] = True
     """Whether there is a new release after every item."""
     draws_once: ClassVar[bool] = False
-    """Whether an item takes one draw, after which `joint_noise` has the numbers of `noise`; not inherited."""
+    """Whether an item takes one draw, so that `joint_noise` draws the same numbers as `noise`; not inherited."""
     ahead_of_items: ClassVar[bool] = False
     """Whether nodes can be drawn, and used in a release, before all of their items are in."""
     weighs_draws: ClassVar[bool] = False

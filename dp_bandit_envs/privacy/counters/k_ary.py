@@ -112,7 +112,7 @@ def insert_all(state: KAryJointState, rng: np.random.Generator) -> bool:
 
 
 def settle_all(state: KAryJointState, coordinate: int, noise: float) -> None:
-    """Do what `settle` does, for one coordinate."""
+    """Do as `settle`, for one coordinate."""
     level = 0
     state.upward[level, coordinate] = noise
     while state.digits[level] == 0:

@@ -25,7 +25,7 @@ from dp_bandit_envs.privacy.node_noise import fill_normal
 from dp_bandit_envs.protocols import FloatArray
 
 COARSER = 32
-"""How much coarser its grid is than that of other counters."""
+"""The ratio of its grid to other counters' grids."""
 STEP = 2.0
 """Distance of the trapezoidal rule's nodes in s; smaller steps do not bring the variance down."""
 HIGHEST = 0.5
@@ -184,7 +184,7 @@ def settle(state: State, arm: int, noise: float) -> None:
 
 
 def insert_all(state: SquareRootJointState, rng: np.random.Generator) -> bool:
-    """Do the same for all coordinates, with a draw for each."""
+    """Do as `insert`, for all coordinates, with a draw for each."""
     last, before = state.last_draw, state.before
     before[:] = 0.0
     for term in range(len(state.decay)):
@@ -199,7 +199,7 @@ def insert_all(state: SquareRootJointState, rng: np.random.Generator) -> bool:
 
 
 def settle_all(state: SquareRootJointState, coordinate: int, noise: float) -> None:
-    """Do what `settle` does, for one coordinate."""
+    """Do as `settle`, for one coordinate."""
     state.last_draw[coordinate] = (noise - state.before[coordinate]) / state.first
 
 

@@ -101,7 +101,7 @@ def settle(state: State, arm: int, noise: float) -> None:
 
 
 def insert_all(state: TreeJointState, rng: np.random.Generator) -> bool:
-    """Do the same for all coordinates."""
+    """Do as `insert`, for all coordinates."""
     level, above, scale = node(state, 0, len(state.upward) - 1)
     if level < 0:
         return False
@@ -112,7 +112,7 @@ def insert_all(state: TreeJointState, rng: np.random.Generator) -> bool:
 
 
 def settle_all(state: TreeJointState, coordinate: int, noise: float) -> None:
-    """Do what `settle` does, for one coordinate."""
+    """Do as `settle`, for one coordinate."""
     state.upward[state.position[0, LEVEL], coordinate] = noise
 
 
@@ -198,7 +198,7 @@ def refined_noise(state: State, arm: int, rng: np.random.Generator) -> tuple[flo
 
 
 def insert_all_refined(state: TreeJointState, rng: np.random.Generator) -> bool:
-    """Do the same for all coordinates."""
+    """Do as `insert_refined`, for all coordinates."""
     level, above, scale = node(state, 0, len(state.upward) - 1)
     estimate, drawn, variance = state.noise, state.empty[-1], 1.0
     fill(estimate, scale, state.norm, rng)
@@ -248,7 +248,7 @@ def settle_padded(state: State, arm: int, noise: float) -> None:
 
 
 def insert_all_padded(state: TreeJointState, rng: np.random.Generator) -> bool:
-    """Do the same for all coordinates."""
+    """Do as `insert_padded`, for all coordinates."""
     fresh = insert_all(state, rng)
     if fresh:
         drawn, node_noise = state.empty[0], state.empty[-1]
@@ -262,7 +262,7 @@ def insert_all_padded(state: TreeJointState, rng: np.random.Generator) -> bool:
 
 
 def settle_all_padded(state: TreeJointState, coordinate: int, noise: float) -> None:
-    """Do what `settle_padded` does, for one coordinate."""
+    """Do as `settle_padded`, for one coordinate."""
     state.upward[state.position[0, LEVEL], coordinate] = noise - state.empty[0, coordinate]
 
 
@@ -291,7 +291,7 @@ def settle_smooth(state: State, arm: int, noise: float) -> None:
 
 
 def insert_all_smooth(state: TreeJointState, rng: np.random.Generator) -> bool:
-    """Do the same for all coordinates."""
+    """Do as `insert_smooth`, for all coordinates."""
     fresh = insert_all(state, rng)
     level = state.position[0, LEVEL]
     state.empty[0] = 0.0
@@ -309,7 +309,7 @@ def insert_all_smooth(state: TreeJointState, rng: np.random.Generator) -> bool:
 
 
 def settle_all_smooth(state: TreeJointState, coordinate: int, noise: float) -> None:
-    """Do what `settle_smooth` does, for one coordinate."""
+    """Do as `settle_smooth`, for one coordinate."""
     level, upward, empty = state.position[0, LEVEL], state.upward, state.empty
     upward[level, coordinate] = noise - empty[0, coordinate]
     for below in range(level):

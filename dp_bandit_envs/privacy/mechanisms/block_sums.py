@@ -93,7 +93,6 @@ class BlockSums(SumNoise):
         [1, 1, 1, 2, 2, 2, 2, 4, 4]
     """
 
-    release = staticmethod(release)
     releases_sums = True
 
     def __init__(
@@ -127,11 +126,16 @@ class BlockSums(SumNoise):
             return geometric_blocks(self.ratio, horizon, first=self.first)
         return tuple(min(length, horizon + 1) for length in self.lengths)
 
-    def release_for(self, inputs: InputFacts) -> Release:
-        """Return `release`, with normal noise for a delta, and exact noise for secure draws."""
+    @property
+    def release(self) -> Release:
+        """The module's `release`, with normal noise if there is a delta."""
         if self.delta is None:
-            return super().release_for(inputs)
-        return bind(self.release, {"noisy": noisy_normal_exact if self._secure else noisy_normal})
+            return release
+        return bind(release, {"noisy": noisy_normal_exact if self._secure else noisy_normal})
+
+    def release_for(self, inputs: InputFacts) -> Release:
+        """Return `release`, with exact noise for secure draws."""
+        return super().release_for(inputs) if self.delta is None else self.release
 
     def new_state(self, inputs: InputFacts) -> State:
         """Return empty blocks."""

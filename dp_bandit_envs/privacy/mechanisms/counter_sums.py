@@ -90,7 +90,7 @@ def release(state: State, arm: int, gain: float, rng: np.random.Generator) -> tu
 
 
 def release_exact(state: State, arm: int, gain: float, rng: Any) -> tuple[float, int]:
-    """Do what `release` does for secure draws, with items on the grid."""
+    """Do as `release`, for secure draws, with items on the grid."""
     state.exact[arm] += on_grid(gain, state.grid) if state.grid > 0.0 else to_item(gain)
     state.inserted[arm] += 1
     return pad(state, arm, rng)
