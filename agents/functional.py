@@ -266,7 +266,7 @@ class FunctionalAgent(abc.ABC):
     def _refuse_other_size(self, arrays: Sequence[Any]) -> None:
         """Raise if these arrays are an observation of another number of values than the agent was begun for."""
         shapes = {getattr(array, "shape", ()) for array in arrays}
-        shape = shapes.pop() if len(shapes) == 1 else ()
+        shape: tuple[int, ...] = shapes.pop() if len(shapes) == 1 else ()
         if len(shape) == 1 and shape[0] != self._n_arms and self.feedback != "payoff":
             raise WrongObservationError(
                 f"{type(self).__name__} was begun with {self._size_is}={self._n_arms}, and this observation has"

@@ -110,8 +110,8 @@ class GaussianThompsonSampling(FunctionalAgent):
 
     def initial_state(self, n_arms: int, horizon: int) -> State:
         """Return the state before the first step: normal draws of variance c around 0."""
-        sizes = (n_arms, horizon)
-        pulls = checks.integer("pulls", self.pulls(*sizes) if callable(self.pulls) else self.pulls, at_least=0)
-        variance = checks.at_least("variance", self.variance(*sizes) if callable(self.variance) else self.variance, 0)
+        pulls = self.pulls(n_arms, horizon) if callable(self.pulls) else self.pulls
+        variance = self.variance(n_arms, horizon) if callable(self.variance) else self.variance
+        pulls, variance = checks.integer("pulls", pulls, at_least=0), checks.at_least("variance", variance, 0)
         deviations = np.full(n_arms, math.sqrt(variance))
         return State(np.zeros(n_arms), deviations, np.zeros(n_arms, np.int64), variance, pulls)

@@ -81,19 +81,28 @@ def update(state: State, arm: int, seen: Sums) -> State:
     reach = state.width.slope * log(status[ROUND]) + state.width.offset if moving else state.width.offset
     for each_arm in range(len(counts)):
         n = seen.counts[each_arm]
-        # No new release; the posterior is recomputed only if the width grows with the round.
-        if n == 0 or (seen.releases[each_arm] == state.releases[each_arm] and not moving):
+        if n == 0 or seen.releases[each_arm] == state.releases[each_arm]:
             continue
         state.releases[each_arm] = seen.releases[each_arm]
         if n != counts[each_arm]:
             status[ARMS_UNRELEASED] -= counts[each_arm] == 0
             counts[each_arm] = n
             state.weights[each_arm] = weight(state.width, n, 0)
-        total = min(max(seen.sums[each_arm] + n * reach * state.weights[each_arm], 0.0), float(n))
-        state.alphas[each_arm] = 1.0 + total
-        state.betas[each_arm] = 1.0 + (n - total)
-        changed(state.search, each_arm)
+        if not moving:
+            renew(state, seen, each_arm, reach)
+            changed(state.search, each_arm)
+    # A width that grows with the round moves every posterior; those without a release stay uniform.
+    for each_arm in range(len(counts) if moving else 0):
+        renew(state, seen, each_arm, reach)
     return state
+
+
+def renew(state: State, seen: Sums, arm: int, reach: float) -> None:
+    """Compute an arm's posterior anew."""
+    n = state.counts[arm]
+    total = min(max(seen.sums[arm] + n * reach * state.weights[arm], 0.0), float(n))
+    state.alphas[arm] = 1.0 + total
+    state.betas[arm] = 1.0 + (n - total)
 
 
 class ThompsonSampling(FunctionalAgent):

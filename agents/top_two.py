@@ -207,7 +207,7 @@ class TopTwo(StoppingAgent):
         failure_probability: beta, in (0, 1).
         rule: `"sequential"`: costs of coins, for exact sums; `"episodes"`: squared gaps, for the noisy sum of an arm's
             last block alone; `"sums"`: the private divergence, for noisy sums of all its blocks.
-        epsilon: Privacy parameter of the blocks, in (0, inf]; it must be finite for the last two rules.
+        epsilon: Privacy parameter of the blocks, in (0, inf]; it must be finite for the rule `"sums"`.
         leader_share: The probability of playing the leader, in (0, 1).
 
     Source: Russo (2016), Top-Two; Jourdan and Degenne (2023), whose leader has the largest upper confidence bound;
@@ -241,8 +241,8 @@ class TopTwo(StoppingAgent):
         self.rule = checks.one_of("rule", rule, RULES)
         self.epsilon = checks.epsilon(epsilon)
         self.leader_share = checks.probability("leader_share", leader_share)
-        if self.rule != "sequential" and math.isinf(self.epsilon):
-            raise ValueError(f"epsilon must be finite for rule={rule!r}; received inf. Use rule='sequential'.")
+        if self.rule == "sums" and math.isinf(self.epsilon):
+            raise ValueError("epsilon must be finite for rule='sums'; received inf. Use rule='sequential'.")
 
     def initial_state(self, n_arms: int, horizon: int) -> State:
         """Return the state before the first step."""

@@ -11,7 +11,7 @@ from dp_bandit_envs.algorithms.algorithm import Algorithm
 from dp_bandit_envs.algorithms.algorithm_table import make_algorithm
 from dp_bandit_envs.algorithms.exp3_family import smallest_between
 from dp_bandit_envs.algorithms.specs import AlgorithmSpec, Player, read_algorithm
-from dp_bandit_envs.errors import UnreachableGuaranteeError
+from dp_bandit_envs.errors import UnreachableGuaranteeError, WrongTypeError
 from dp_bandit_envs.privacy.accounting import added_delta
 from dp_bandit_envs.privacy.guarantee import DELTA, PrivacyGuarantee
 from dp_bandit_envs.protocols import Environment
@@ -52,7 +52,7 @@ class PrivacyRequest(NamedTuple):
         """Return a request after checking it; arguments as for `compare`."""
         if isinstance(at_guarantee, str):
             if at_guarantee != "person":
-                raise ValueError(
+                raise WrongTypeError(
                     f"at_guarantee must be True, False or 'person'; received {checks.shown(at_guarantee)}."
                 )
             if rounds_per_person is not None:

@@ -440,13 +440,13 @@ def require_known(measure: str, values: Any) -> Any:
     """Return a measure's values, or raise a ValueError if it is unknown in a game."""
     if values is None and measure in STOPPING:
         raise ValueError(
-            f"measure must be known of every algorithm; received {measure!r}, which is for algorithms that look for the"
-            " best arm, such as Top-Two, where the means are known. Use 'external_regret'."
+            f"measure must be known of every algorithm; {measure!r} is unknown, as it is for algorithms that look for"
+            " the best arm, such as Top-Two, where the means are known. Use 'external_regret'."
         )
     if values is None:
         raise ValueError(
-            f"measure must be known in this game, whose arms have no known means or a payoff function; received"
-            f" {measure!r}. Use 'external_regret'."
+            f"measure must be known in this game; {measure!r} is unknown, as arms have no known means or there is a"
+            " payoff function. Use 'external_regret'."
         )
     return values
 

@@ -30,8 +30,8 @@ OTHER = {
     "epsilon": 0.5,
     "exploration": 3.0,
     "exploration_rate": 0.125,
-    "forced": 2.0,
     "failure_probability": 0.25,
+    "forced": 2.0,
     "fresh_probability": 0.5,
     "index": "kl",
     "lazy": True,
@@ -42,6 +42,7 @@ OTHER = {
     "most_draws": 7,
     "normal": True,
     "period": 10,
+    "rule": "episodes",
     "shifts": 3,
     "sigma": 2.0,
     "window": 20,
@@ -52,7 +53,7 @@ CLASSES = [kind for name in agents.__all__ if not inspect.isabstract(kind := get
 def cases():
     for kind in CLASSES:
         for name in inspect.signature(kind).parameters:
-            if name not in ("width", "rates", "rule"):  # a function, and texts that need other parameters
+            if name in OTHER:  # but for functions, and texts that need other parameters
                 yield pytest.param(kind, name, id=f"{kind.__name__}-{name}")
 
 
@@ -81,9 +82,7 @@ def test_a_clone_plays_what_the_agent_plays():
     for kind in CLASSES:
         if issubclass(kind, FunctionalPointAgent) or "features" in str(inspect.getsource(kind)):
             continue
-        given = [
-            name for name in inspect.signature(kind).parameters if name not in ("width", "rates", "rule", "each_first")
-        ]
+        given = [name for name in inspect.signature(kind).parameters if name in OTHER and name != "each_first"]
         agent = kind(**{name: OTHER[name] for name in given[:1]})
         np.testing.assert_array_equal(arms(agent), arms(agent.clone()), err_msg=repr(agent))
 

@@ -194,7 +194,7 @@ def test_at_guarantee_person_takes_the_number_of_the_data(dp_bandit, tmp_path):
 def test_person_needs_data_that_say_who_is_who(door):
     with refused(ValueError, "at_guarantee='person'", "persons=", "rounds_per_person=3"):
         door("Stochastic", "DP-IMED", epsilon=1, at_guarantee="person", horizon=300, trials=2)
-    with refused(ValueError, "at_guarantee", "True, False or 'person'", "record"):
+    with refused(TypeError, "at_guarantee", "True, False or 'person'", "record"):
         door("Stochastic", "DP-IMED", epsilon=1, at_guarantee="record", horizon=300, trials=2)
 
 

@@ -168,6 +168,25 @@ def test_the_algorithm_has_it_for_hybrid_counters_only(counter):
     assert (bound < 0.2 * 0.3 * 10**6) if counter == "hybrid" else bound == math.inf
 
 
+@pytest.mark.slow
+def test_no_long_game_violates_it(capsys):
+    """Means of 8 games of 2^14 to 2^18 rounds with two or three arms. False alarm: none (fixed seed)."""
+    rng, ratios = np.random.default_rng(6), []
+    for _ in range(200):
+        means = np.round(rng.random(rng.integers(2, 4)), 2).tolist()
+        horizon, epsilon = int(2 ** rng.uniform(14, 18)), float(rng.choice([0.3, 1.0, 5.0, 50.0]))
+        algorithm = make_algorithm("DP-UCB", epsilon=epsilon)
+        bound = algorithm.pseudo_regret_bound(means=means, horizon=horizon)
+        played = simulate(("Stochastic", {"means": means}), [algorithm], horizon=horizon, trials=8, seed=2)["DP-UCB"]
+        regret = played.mean("pseudo_regret")[-1] - 4 * played.standard_error("pseudo_regret")[-1]
+        assert regret <= bound * (1 + 1e-9), (means, horizon, epsilon)
+        if bound < 0.999 * horizon * (max(means) - min(means)):
+            ratios.append(regret / bound)
+    with capsys.disabled():
+        print(f"{len(ratios)} of 200 not vacuous, means up to {max(ratios):.3f} of the bound")
+    assert len(ratios) > 60
+
+
 def test_games_stay_below_it():
     algorithm, means = make_algorithm("DP-UCB", epsilon=10.0), [1.0, 0.1]
     bound = algorithm.pseudo_regret_bound(means=means, horizon=50_000)

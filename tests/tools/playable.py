@@ -58,6 +58,6 @@ FULL_INFORMATION = [name for name in names_for(EXPERTS) if name not in BANDITS]
 
 def agents_for(*, points: bool) -> list[str]:
     """Return the names of this package's agents that play points, or those that play arms."""
-    bases = ("FunctionalAgent", "FunctionalPointAgent", "RandomLabels")  # the last one plays another
+    bases = ("FunctionalAgent", "FunctionalPointAgent", "StoppingAgent", "RandomLabels")  # the last one plays another
     found = {name: getattr(agents, name) for name in agents.__all__ if name not in bases}
     return [name for name, kind in found.items() if issubclass(kind, agents.FunctionalPointAgent) == points]
