@@ -13,7 +13,7 @@ from dp_bandit_envs.suite import AXES, LEVELS, SIZES, ScoreCard, evaluate, join,
 from dp_bandit_envs.suite.evaluation import LEVELS_OF_A_CARD
 from dp_bandit_envs.suite.players import agents_of_folder
 from dp_bandit_envs.suite.reference import REFERENCE_SEED
-from dp_bandit_envs.suite.sheet import PRIVATE_LEVELS, level_in_words, lines_of_reference
+from dp_bandit_envs.suite.sheet import MOST_DOTS, PRIVATE_LEVELS, level_in_words, lines_of_reference
 from dp_bandit_envs.suite.task_table import size_name
 
 
@@ -80,6 +80,8 @@ def write_card(scores: ScoreCard, out: Path) -> None:
 
             (out / "figure.png").write_bytes(as_bytes(scores.plot(), "png"))
             files.append("figure.png")
+    if "figure.png" in files and len({cell["agent"] for cell in scores.cells}) > MOST_DOTS:
+        say(f"\nThe picture has the first {MOST_DOTS} agents; the sheet has all.")
     say(f"\nSee {' and '.join(str(out / name) for name in files)}.")
 
 

@@ -219,10 +219,10 @@ def join(*cards: "ScoreCard") -> "ScoreCard":
     """
     if not cards:
         raise ValueError("cards must be at least one; received none.")
-    for card in cards:
-        if not isinstance(card, ScoreCard):
+    for candidate in cards:
+        if not isinstance(candidate, ScoreCard):
             raise WrongTypeError(
-                f"cards must be what evaluate returned or suite.load(path) read; received {kind_of(card)}."
+                f"cards must be what evaluate returned or suite.load(path) read; received {kind_of(candidate)}."
             )
     values = [card.values for card in cards]
     for name in SHARED:
@@ -395,6 +395,8 @@ class ScoreCard:
             lines.append("Ranks are beside the package's algorithms that play every task with arms; > marks yours.")
         elif any(total["rank"] for total in self.values["totals"]):
             lines.append(f"Ranks are among these agents: the reference of the package has no size {size} yet.")
+        elif self.values["totals"]:
+            lines.append("There are no ranks, which need every task with arms.")
         for level in self.values["levels"]:
             totals = [total for total in self.values["totals"] if total["level"] == level]
             if totals:

@@ -75,6 +75,7 @@ def test_a_class_is_ranked_with_a_seed_of_its_own_and_bad_files_cost_themselves(
     for name, reason in reasons.items():
         assert cells[name]["cannot"] == "failed" and cells[name]["score"] == 0 and reason in cells[name]["reason"]
     assert "no sandbox" in out and "student_fails at epsilon = 1: failed" in out
+    assert "There are no ranks" in out and "The picture has the first 3 agents" in out
 
 
 def test_tasks_are_listed_and_the_reference_is_shown_by_axis(dp_bandit):
