@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from dp_bandit_envs.plots.plot_style import GREY, LIGHT_GREY, RC, styles_for
+from dp_bandit_envs.plots.plot_style import GREY, LIGHT_GREY, RC, styles_for, typeset
 
 INCHES_OF_PANEL, INCHES_OF_ROW, INCHES_OF_LABELS = 2.1, 0.3, 1.1
 INCHES_OF_LETTER, INCHES_OF_CELL, INCHES_OF_LINE = 0.065, 0.9, 0.19
@@ -58,7 +58,7 @@ def scores_figure(
     inches_of_panels = max(INCHES_OF_PANEL * columns, LEAST_INCHES_OF_PANELS)
     width = INCHES_OF_LABELS + inches_of_panels
     styles = styles_for(dict.fromkeys(name for panel in panels for name in panel.dots))
-    in_a_line = _columns_of_legend([field, *styles], 1 + columns, inches_of_panels)
+    in_a_line = _columns_of_legend([field, *map(typeset, styles)], 1 + columns, inches_of_panels)
     top = 0.42 + 0.2 * -(-(1 + len(styles)) // in_a_line)
     height = lines * (INCHES_OF_ROW * len(rows) + 0.55) + 0.03 + top + below
     with mpl.rc_context(RC):
@@ -128,7 +128,7 @@ def _draw_panel(ax: Any, panel: ScorePanel, rows: Sequence[str], styles: Mapping
             ax.plot(np.clip([low, high], LEFT, RIGHT), [height, height], color=look.colour, lw=1.4, zorder=3)
             marker = "<" if score <= LEFT else ">" if score >= RIGHT else look.marker
             ax.plot(min(max(score, LEFT), RIGHT), height, ls="", color=look.colour, marker=marker, ms=4.5, zorder=4)
-        ax.plot([], [], color=look.colour, marker=look.marker, ms=4.5, label=name)
+        ax.plot([], [], color=look.colour, marker=look.marker, ms=4.5, label=typeset(name))
     ax.set_title(panel.title)
     ax.set_xlim(LEFT - 0.07, RIGHT + 0.07)
     ax.set_xticks([-1, -0.5, 0, 0.5, 1], ["−1", "", "0", "", "1"])
@@ -144,6 +144,6 @@ def _draw_table(figure: Figure, table: Sequence[Sequence[str]], left: float, top
     for line, cells in enumerate(table):
         y = top - (line * INCHES_OF_LINE + 0.06) / height
         weight = "bold" if line == 0 else "normal"
-        figure.text(left, y, cells[0], weight=weight, size=7.5, va="top")
+        figure.text(left, y, typeset(cells[0]), weight=weight, size=7.5, va="top")
         for cell, x in zip(cells[1:], ends, strict=True):
             figure.text(x, y, cell, weight=weight, size=7.5, ha="right", va="top")

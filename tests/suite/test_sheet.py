@@ -1,5 +1,7 @@
 """What is printed and drawn of cards and of the reference."""
 
+import io
+
 import numpy as np
 import pytest
 
@@ -80,6 +82,13 @@ def test_nothing_is_cut_off_at_the_edge_of_the_picture(levels):
     for drawn in (*figure.legends, *figure.texts):
         box = drawn.get_window_extent()
         assert box.x0 >= 0 and box.x1 <= figure.bbox.x1 and box.y0 >= 0 and box.y1 <= figure.bbox.y1
+
+
+def test_a_name_is_drawn_as_it_is_written():
+    dots = {r"$\frac$ of $5": {"a": (0.5, 0.4, 0.6)}}
+    figure = scores_figure([ScorePanel("one", {}, dots)], ["a"], field="others", table=[["", "one"], [*dots, "1"]])
+    figure.savefig(io.BytesIO())
+    assert figure.legends[0].get_texts()[-1].get_text() == r"\$\frac\$ of \$5"
 
 
 def test_a_row_of_totals_is_set_apart_and_without_totals_there_is_no_table():
