@@ -647,6 +647,8 @@ def _spec_in_table(written: str, parameters: dict[str, Any], label: str | None) 
     if written in {*IDS, *map(short_name, IDS)} - {*ALGORITHMS}:
         raise UnknownNameError(f"{written!r} is an environment, no algorithm. Environments come first.")
     refuse_python_file(written)
+    if written.isidentifier() and not checks.near_names(written, ALGORITHMS) and Path(f"{written}.py").is_file():
+        raise UnknownNameError(f"unknown algorithm {written!r}. Write {written}:Name for what is in {written}.py.")
     name = checks.known_name("algorithm", written, ALGORITHMS)
     signature = {key: one for key, one in inspect.signature(ALGORITHMS[name]).parameters.items() if key != "label"}
     refuse_unknown_parameters(name, parameters, signature)

@@ -52,6 +52,7 @@ WRONG = {
     "run Stochastic mine_here:Nobody": ("Nobody", "mine_here"),
     "run Stochastic mine_here.py:private": ("mine_here:Name",),
     "run Stochastic mine_here.py": ("'mine_here.py'", "mine_here:Name"),
+    "run Stochastic mine_here": ("algorithm 'mine_here'", "mine_here:Name"),
     "audit mine_here.py --epsilon 1": ("mine_here:Name",),
     "show mine_here.py": ("mine_here:Name",),
     "compile DP-KLUBC": ("algorithm 'DP-KLUBC'", "DP-KLUCB"),
