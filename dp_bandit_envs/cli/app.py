@@ -293,7 +293,7 @@ def suite(
     if list_tasks:
         show_tasks()
     elif not agents:
-        show_reference(size, axes)
+        show_reference(size, axes, epsilon)
     else:
         settings: dict[str, Any] = {"size": size, "axes": axes, "seed": seed, "seconds": seconds, "jobs": cores(jobs)}
         score_agents(agents, epsilon=epsilon, out=out, **settings)
