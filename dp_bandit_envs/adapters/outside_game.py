@@ -499,7 +499,7 @@ class OutsideGame:
             self._choices: dict[str | int, Choice] = {}
             self._unlearnt: dict[str | int, OpenBatch] = {}
             self._rounds = self._chosen = 0
-            self._has_begun = self._has_failed = False
+            self._has_begun = self._has_failed = self._is_closed = False
             self._forks = FORKS[0]
             self._number: int | None = None
             self._diary: Diary | None = None
@@ -543,7 +543,7 @@ class OutsideGame:
     @_in_turn
     def close(self) -> None:
         """Close the game; with a diary, the same call resumes it, in this process or another."""
-        self._has_failed = True
+        self._is_closed = True
         if self._diary is not None:
             self._diary.close()
 
@@ -749,7 +749,7 @@ class OutsideGame:
 
     def _refuse_what_has_ended(self) -> None:
         """Raise after a failure, and in a forked process, which would draw the same noise as its parent."""
-        if self._has_failed:
+        if self._has_failed or self._is_closed:
             raise StepOutsideGameError(
                 f"this game of {self._name} has ended, as it was closed or a round failed; make another one."
             )

@@ -242,6 +242,18 @@ def test_a_game_can_be_copied_before_it_begins():
 # ---- the diary
 
 
+def test_a_game_that_is_closed_in_the_middle_of_a_call_stays_closed(tmp_path, monkeypatch):
+    """A handler of SIGTERM closes it; the call then opened it again, without the lock on the diary."""
+    game = game_of(diary=tmp_path / "diary.jsonl")
+    choice, give = game.choose("anna"), game._feed.give
+    monkeypatch.setattr(game._feed, "give", lambda *arguments: (give(*arguments), game.close()))
+    game.learn(choice, 0.5)
+    with refused(StepOutsideGameError, "closed"):
+        game.choose("ben")
+    with game_of(diary=tmp_path / "diary.jsonl") as again:
+        assert again.rounds == 1
+
+
 @pytest.mark.parametrize("name", ["DP-KLUCB", "DP-EXP3-Lap", "Batched-Lap-EXP3:batch_size=7", "Tsallis-INF"])
 def test_a_diary_goes_on_with_the_same_choices_and_takes_no_reward_twice(name, tmp_path):
     """Twenty restarts at random places, each with up to 16 open choices, and none."""
