@@ -25,7 +25,7 @@ from dp_bandit_envs.errors import SeedRefusedError, StepOutsideGameError, WrongG
 from dp_bandit_envs.files import create_once, inaccessible, locked
 from dp_bandit_envs.privacy.admission import admission_to
 from dp_bandit_envs.privacy.facts import gains_of_arms
-from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
+from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee, shown_epsilon
 from dp_bandit_envs.privacy.participation import Participation
 from dp_bandit_envs.protocols import FloatArray, Observation
 from dp_bandit_envs.seeding import FORKS, checked_seed, draw_seed, warn_of_known_seed
@@ -656,6 +656,12 @@ class OutsideGame:
 
     def _begin_round(self) -> None:
         """Refuse one round too many; begin the game with the first one."""
+        if self._chosen == self.horizon and self._unlearnt:
+            raise StepOutsideGameError(
+                f"the game of {self._name} has {self.horizon} choices, for which its noise is made, and all are made;"
+                f" {len(self._unlearnt)} can still learn their rewards. Make another game for further choices, whose"
+                " guarantee comes on top of this one's."
+            )
         if self._chosen == self.horizon:
             raise StepOutsideGameError(
                 f"the game of {self._name} ended after round {self.horizon}, for which its noise is made; make another"
@@ -760,9 +766,8 @@ class OutsideGame:
             )
 
     def __repr__(self) -> str:
-        return (
-            f"OutsideGame({self._name}, {self.n_arms} arms, round {self._rounds} of {self.horizon}, {self._guarantee})"
-        )
+        level = str(shown_epsilon(self._guarantee)).strip("()")
+        return f"OutsideGame({self._name}: {self.n_arms} arms, round {self._rounds} of {self.horizon}, {level})"
 
     def __reduce_ex__(self, protocol: SupportsIndex) -> Any:
         """Refuse copies and pickles once the noise is fixed: a copy would draw the same noise."""

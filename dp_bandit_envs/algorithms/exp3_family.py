@@ -44,7 +44,7 @@ from dp_bandit_envs.wrappers import LaplaceClipRescale, MiniBatchAverage
 def uniform() -> Algorithm:
     """Uniform play: the baseline, which ignores all gains.
 
-    Rule: each round plays a uniformly random arm.
+    Rule: each round plays an arm drawn uniformly at random, whatever was seen.
 
     Private because the arms do not depend on the gains at all: epsilon is 0.
 

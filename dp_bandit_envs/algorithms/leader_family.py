@@ -57,7 +57,7 @@ def as_ftrl(
 
     Differs from the source in: noise for the distance of two gain vectors and for the number of nodes, instead of the
         largest norm and ln T; the learning rate, which the paper leaves open; the first play, which uses no noise.
-        (Algorithm 1, line 3 draws a noisy sum for it, too, which is as private.)
+        Algorithm 1, line 3 draws a noisy sum for it, too, which is as private.
     """
     epsilon = checks.epsilon(epsilon)
     delta = None if delta is None else checks.delta(delta)

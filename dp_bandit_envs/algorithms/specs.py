@@ -46,6 +46,8 @@ WANTED: Final = (
     "an algorithm must be a name, an Algorithm, an agent's class, or a function that returns an Algorithm; received {}."
 )
 CHOOSES: Final = "One that chooses arms is an agent with dp_bandit_envs.adapters.from_function."
+METHODS: Final = ("begin", "select_arm", "update")
+"""What an agent of arms has."""
 ADAPTERS: Final = {
     "mabwiser": "from_mabwiser",
     "river": "from_river",
@@ -593,7 +595,8 @@ def _spec_of_callable(function: Callable[..., Any], label: str | None, parameter
     )
     if isinstance(function, type):
         if not hasattr(function, "update"):
-            raise WrongTypeError(WANTED.format(f"the class {name}"))
+            absent = " and no ".join(method for method in METHODS if not hasattr(function, method))
+            raise WrongTypeError(WANTED.format(f"the class {name}, which has no {absent}"))
         return alone
     needed = [key for key, one in signature.items() if one.default is one.empty and one.kind in (0, 1, 3)]
     needed = [key for key in needed if key not in parameters]
@@ -643,6 +646,9 @@ def build_algorithm(algorithm: Any) -> Algorithm:
 def _spec_in_table(written: str, parameters: dict[str, Any], label: str | None) -> AlgorithmSpec:
     if written in {*IDS, *map(short_name, IDS)} - {*ALGORITHMS}:
         raise UnknownNameError(f"{written!r} is an environment, no algorithm. Environments come first.")
+    refuse_python_file(written)
+    if written.isidentifier() and not checks.near_names(written, ALGORITHMS) and Path(f"{written}.py").is_file():
+        raise UnknownNameError(f"unknown algorithm {written!r}. Write {written}:Name for what is in {written}.py.")
     name = checks.known_name("algorithm", written, ALGORITHMS)
     signature = {key: one for key, one in inspect.signature(ALGORITHMS[name]).parameters.items() if key != "label"}
     refuse_unknown_parameters(name, parameters, signature)
@@ -709,14 +715,23 @@ def _agent_with(name: str, make: Callable[..., Any], **parameters: Any) -> Algor
     return Algorithm(name, functools.partial(make, **parameters), parameters=parameters)
 
 
+def refuse_python_file(word: str) -> None:
+    """Raise if a word is a Python file, in place of what is in it.
+
+    Raises:
+        ValueError: If it is.
+    """
+    if word.endswith(".py"):
+        raise ValueError(f"a module is named without its ending; received {word!r}. Write {Path(word).stem}:Name.")
+
+
 def import_by_name(module: str) -> Any:
     """Import a module by its name, also from the working directory.
 
     Raises:
         ValueError: If Python finds no such module, or it cannot be imported.
     """
-    if module.endswith(".py"):
-        raise ValueError(f"a module is named without its ending; received {module!r}. Write {module[:-3]}:Name.")
+    refuse_python_file(module)
     try:
         return importlib.import_module(module)
     except ModuleNotFoundError as error:

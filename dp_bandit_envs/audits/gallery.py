@@ -179,9 +179,10 @@ class BrokenFirstMean(BlockSums):
 class BrokenGraphNoise(BlockSums):
     """Noise calibrated to one arm's sum although a round enters several: its sums together reveal its gains."""
 
-    def noise(self, inputs: InputFacts) -> Noise:
+    def _scale_and_grid(self, inputs: InputFacts) -> tuple[float, float]:
         """Return the scale for a sensitivity of 1."""
-        return Noise(inputs.sensitivity, noise_scale(1.0, self.epsilon))
+        scale = noise_scale(1.0, self.epsilon)
+        return scale, self._grid(scale, inputs.horizon)
 
 
 class BrokenNoGrid(LaplaceClipRescale):

@@ -286,14 +286,14 @@ def suite(
         ),
     ] = Path("results/suite"),
 ) -> None:
-    """Score any agent beside all algorithms, in games of eight kinds and at privacy levels that are really held."""
+    """Score any agent in 20 games at calibrated privacy levels, and rank it among all algorithms."""
     from dp_bandit_envs.cli.suite_commands import score_agents, show_reference, show_tasks
 
     axes = [name.strip() for text in axis for name in text.split(",")] if axis else None
     if list_tasks:
         show_tasks()
     elif not agents:
-        show_reference(size, axes)
+        show_reference(size, axes, epsilon)
     else:
         settings: dict[str, Any] = {"size": size, "axes": axes, "seed": seed, "seconds": seconds, "jobs": cores(jobs)}
         score_agents(agents, epsilon=epsilon, out=out, **settings)
@@ -316,7 +316,7 @@ def compile_(
         ),
     ] = None,
 ) -> None:
-    """Make the machine code that games need once and for all, as for an image of a lab or the disk of a cluster."""
+    """Compile all machine code ahead of time, for the image of a lab or the disk of a cluster."""
     from dp_bandit_envs.cli.compile_command import compile_all
     from dp_bandit_envs.cli.run_commands import sort_kinds
 
@@ -393,7 +393,7 @@ def show(
         ),
     ] = None,
 ) -> None:
-    """Show all about one name, table and figure of a finished run anew, or which counter has the least noise."""
+    """Show an algorithm or environment, redraw a finished run, or compare counters by their noise."""
     from dp_bandit_envs.cli.show_commands import describe_name, is_folder_of_results, show_counters, show_results
 
     of_folder = {"--measure": measure, "--band": band, "--against": against, "--y-scale": y_scale}
@@ -454,7 +454,7 @@ def audit(
     seed: Seed = 0,
     out: Annotated[Path | None, picture_option("Save the bars as a plot here, .png or .svg.")] = None,
 ) -> None:
-    """Compare the privacy that an algorithm declares with what its noise loses, and what arms and releases reveal.
+    """Compare the privacy that an algorithm declares with the privacy loss of its noise, its releases and its arms.
 
     The exit code is 1 if a claim is refuted, and 3 if nothing could be judged.
     """
@@ -485,7 +485,7 @@ def calibrate(
     horizon: Rounds = None,
     rounds_per_person: RoundsPerPerson = None,
 ) -> None:
-    """Find the parameters at which algorithms really guarantee an epsilon, for a round or for a person."""
+    """Find the parameters at which algorithms guarantee an epsilon, for a round or for a person."""
     from dp_bandit_envs.cli.data_commands import calibration_line
 
     missing = [
@@ -524,7 +524,7 @@ def ledger(
         ),
     ] = None,
 ) -> None:
-    """Make a budget for all games on the same data (--epsilon), or show what was spent of one, and by whom."""
+    """Create a privacy budget for all games on the same data (--epsilon), or show its charges."""
     from dp_bandit_envs.cli.data_commands import describe_ledger, make_ledger, open_ledger, show_charges
 
     if epsilon is not None:

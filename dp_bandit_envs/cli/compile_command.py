@@ -10,7 +10,7 @@ import numpy as np
 
 from dp_bandit_envs.adversaries.adversary import filler
 from dp_bandit_envs.algorithms import ALGORITHMS, make_algorithm
-from dp_bandit_envs.algorithms.specs import read_game
+from dp_bandit_envs.algorithms.specs import read_game, read_import
 from dp_bandit_envs.cli.terminal import say
 from dp_bandit_envs.compiling.compiled import says_compiling, why_not_compiled
 from dp_bandit_envs.compiling.functions import is_builtin
@@ -34,9 +34,18 @@ def compile_all(environments: Sequence[str], algorithms: Sequence[str]) -> None:
     Args:
         environments: Their names; by default all of the package.
         algorithms: Their names; by default, for each environment, all that can play it.
+
+    Raises:
+        ValueError: If one of them is not of the package.
     """
     if reason := why_not_compiled():
         raise ImportError(f"nothing can be compiled: {reason}")
+    for name in (*environments, *algorithms):
+        if read_import(name) is not None:
+            raise ValueError(
+                f"what is compiled here stays on disk, and your own parts are compiled in each process that plays them;"
+                f" received {name!r}. Name parts of the package."
+            )
     games = environments or [*(game.name for game in GAMES.values() if game.name != MADE_UP), *FORMS]
     names = algorithms or [name for name, maker in ALGORITHMS.items() if is_builtin(maker)]
     line, began = ShownProgress(sys.stdout), time.monotonic()
@@ -48,7 +57,7 @@ def compile_all(environments: Sequence[str], algorithms: Sequence[str]) -> None:
             _compile_filler(setup)
     loops = {id(loop) for engine in engines for loop in getattr(engine, "loops", ())}
     say(
-        f"{len(loops)} loops are on disk, {compiled} of them compiled now, in {duration(time.monotonic() - began)}."
+        f"Loops on disk: {len(loops)}, {compiled} of them compiled now, in {duration(time.monotonic() - began)}."
         " docs/install.md says where, and other processors need others."
     )
 

@@ -17,6 +17,7 @@ from dp_bandit_envs.adversaries.adversary import Adversary
 from dp_bandit_envs.adversaries.gain_files import ENDINGS
 from dp_bandit_envs.algorithms import ALGORITHMS
 from dp_bandit_envs.algorithms.specs import import_by_name, read_import, readable, short_name
+from dp_bandit_envs.checks import near_names
 from dp_bandit_envs.cli.data_commands import describe_ledger, open_ledger
 from dp_bandit_envs.cli.terminal import INTERRUPTED, console, errors, leave_at_once, rate, say
 from dp_bandit_envs.compiling.compiled import says_compiling
@@ -254,7 +255,8 @@ def sort_kinds(names: Sequence[str]) -> tuple[list[str], list[str]]:
             raise typer.BadParameter(
                 f"several values of an option are written with commas, as in --epsilon 0.1,1; received {name!r} alone."
             )
-        (algorithms if environments else environments).append(name)
+        resembles_algorithm = near_names(name, ALGORITHMS) and not near_names(name, map(short_name, IDS))
+        (algorithms if environments or resembles_algorithm else environments).append(name)
     return environments, algorithms
 
 

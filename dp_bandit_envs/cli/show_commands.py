@@ -19,7 +19,7 @@ from dp_bandit_envs import agents, checks, wrappers
 from dp_bandit_envs.adversaries import Stochastic
 from dp_bandit_envs.adversaries.adversary import Adversary
 from dp_bandit_envs.algorithms import ALGORITHMS, Algorithm, make_algorithm
-from dp_bandit_envs.algorithms.specs import import_by_name, read_algorithm, read_import, short_name
+from dp_bandit_envs.algorithms.specs import import_by_name, read_algorithm, read_import, refuse_python_file, short_name
 from dp_bandit_envs.cli.options import TABLES
 from dp_bandit_envs.cli.terminal import console, say
 from dp_bandit_envs.decisions import DECISION_SETS
@@ -162,6 +162,7 @@ def find_parts(name: str) -> list[tuple[str, str, Any]]:
         raise ValueError(f"show takes a name without parameters, such as {name.partition(':')[0]}; received {name!r}.")
     parts = [(kind, full_name, part) for kind, of_kind in KINDS.items() for full_name, part in of_kind().items()]
     spellings = {spelling: None for _, full_name, _ in parts for spelling in {full_name, short_name(full_name)}}
+    refuse_python_file(name)
     wanted = checks.known_name("name", name, [*spellings, "counters"]).lower()
     matches = [one for one in parts if wanted in (one[1].lower(), short_name(one[1]).lower())]
     exact = [one for one in matches if name in (one[1], short_name(one[1]))]
@@ -197,7 +198,8 @@ def _import_part(text: str) -> tuple[str, str, Any]:
 
 def describe(kind: str, name: str, part: Any) -> str:
     """Return all facts about a part."""
-    docstring = plain(inspect.getdoc(part) or "").strip()
+    # A class without a docstring must not show that of its base class.
+    docstring = plain(inspect.getdoc(part) or "").strip() if part.__doc__ else ""
     lines = [f"{name}: {kind}", *(["", docstring] if docstring else []), "", "Parameters", *parameters_of(part)]
     facts: dict[str, str] = {}
     if kind == "algorithm":

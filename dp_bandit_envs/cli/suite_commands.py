@@ -1,6 +1,7 @@
 """The command `suite`: score agents or a class's folder, list the tasks, or show the reference."""
 
 import contextlib
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from dp_bandit_envs.suite import AXES, LEVELS, SIZES, ScoreCard, evaluate, join,
 from dp_bandit_envs.suite.evaluation import LEVELS_OF_A_CARD
 from dp_bandit_envs.suite.players import agents_of_folder
 from dp_bandit_envs.suite.reference import REFERENCE_SEED
-from dp_bandit_envs.suite.sheet import level_in_words, lines_of_reference
+from dp_bandit_envs.suite.sheet import MOST_DOTS, PRIVATE_LEVELS, level_in_words, lines_of_reference
 from dp_bandit_envs.suite.task_table import size_name
 
 
@@ -28,7 +29,16 @@ def score_agents(
     jobs: int,
 ) -> None:
     """Score agents, or join cards; print the sheet, and write card, sheet and picture."""
-    if all(word.endswith(".json") for word in words):
+    for word in words:
+        if os.sep in word.partition(":")[0] and not Path(word).exists():
+            raise ValueError(f"{word}: the file or folder must exist; there is none. Check the path.")
+    cards = [word for word in words if word.endswith(".json")]
+    if cards and len(cards) < len(words):
+        raise ValueError(f"cards are joined alone; received {cards[0]!r} beside others. Score those first.")
+    if cards:
+        for option, setting in {"--epsilon": epsilon, "--axis": axes, "--seed": seed}.items():
+            if setting is not None:
+                raise ValueError(f"{option} is for agents that play, and cards are joined as they are. Leave it out.")
         write_card(join(*(load(word) for word in words)), out)
         return
     agents: Any = list(words)
@@ -59,16 +69,19 @@ def parse_levels(texts: Sequence[str] | None) -> list[float | None]:
 
 
 def write_card(scores: ScoreCard, out: Path) -> None:
-    """Print the sheet, and write it, the card, and its picture if matplotlib is installed."""
+    """Print the sheet, and write it, the card, and its picture if there is a score and matplotlib is installed."""
     say(str(scores))
     scores.save(out / "card.json")
     write_whole(out / "sheet.txt", f"{scores}\n")
     files = ["card.json", "sheet.txt"]
-    with contextlib.suppress(ImportError):
-        from dp_bandit_envs.plots.plot_style import as_bytes
+    if any(cell["score"] is not None for cell in scores.cells):
+        with contextlib.suppress(ImportError):
+            from dp_bandit_envs.plots.plot_style import as_bytes
 
-        (out / "figure.png").write_bytes(as_bytes(scores.plot(), "png"))
-        files.append("figure.png")
+            (out / "figure.png").write_bytes(as_bytes(scores.plot(), "png"))
+            files.append("figure.png")
+    if "figure.png" in files and len({cell["agent"] for cell in scores.cells}) > MOST_DOTS:
+        say(f"\nThe picture has the first {MOST_DOTS} agents; the sheet has all.")
     say(f"\nSee {' and '.join(str(out / name) for name in files)}.")
 
 
@@ -83,8 +96,9 @@ def show_tasks() -> None:
     say("\n".join(lines))
 
 
-def show_reference(size: str, axes: list[str] | None) -> None:
+def show_reference(size: str, axes: list[str] | None, epsilon: list[str] | None) -> None:
     """Print the best of the package by axis, or all of some axes."""
+    levels = PRIVATE_LEVELS if epsilon is None else parse_levels(epsilon)
     chosen: Sequence[str | None] = axes or [None]
     for axis in chosen:
-        say("\n".join(lines_of_reference(size_name(size), axis)))
+        say("\n".join(lines_of_reference(size_name(size), axis, levels)))

@@ -430,6 +430,11 @@ def make_adversary(
 ) -> Adversary:
     """Return a copy of the given adversary, so that several environments may share it; or make one from its class."""
     adversary = _copied_or_new(env_class, adversary, arguments)
+    if not hasattr(adversary, "horizon"):
+        raise WrongTypeError(
+            f"{type(adversary).__name__}.__init__ must first call super().__init__(n_arms=n_arms, horizon=horizon); it"
+            " does not."
+        )
     if arm_order is not None:
         adversary.arm_order = arm_order
     return adversary

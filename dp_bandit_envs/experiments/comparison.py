@@ -14,7 +14,15 @@ from dp_bandit_envs.algorithms.specs import Game, Player
 from dp_bandit_envs.checks import require
 from dp_bandit_envs.errors import ResultsError, WrongTypeError
 from dp_bandit_envs.experiments.arguments import experiment_from
-from dp_bandit_envs.experiments.configurations import DESCRIBED, MADE_BY, cells_of, stored_cells, union, why_not_joined
+from dp_bandit_envs.experiments.configurations import (
+    DESCRIBED,
+    MADE_BY,
+    SECRET,
+    cells_of,
+    stored_cells,
+    union,
+    why_not_joined,
+)
 from dp_bandit_envs.experiments.entries import Entries, Entry, entries_of, entry_of
 from dp_bandit_envs.experiments.experiment import Experiment, Results
 from dp_bandit_envs.experiments.progress import Requested, check_progress, interruption, progress_of
@@ -55,8 +63,8 @@ class Comparison(Entries):
     """
 
     def __repr__(self) -> str:
-        names = ", ".join(self.algorithms)
-        return f"Comparison({names} on {'; '.join(self.titles)}: {len(self)} results, {self._seed_in_words})"
+        names, results = ", ".join(self.algorithms), f"{len(self)} result{'s' * (len(self) != 1)}"
+        return f"Comparison({names} on {'; '.join(self.titles)}: {results}, {self._seed_in_words})"
 
     def __str__(self) -> str:
         """Return an aligned table of the external regret after the last round, with every guarantee."""
@@ -271,9 +279,8 @@ class Comparison(Entries):
             ResultsError: If the folder holds something else, or cannot be written.
         """
         results, stored = self._folder(folder)
-        if stored is None:
-            self._write(results)
         if stored in (None, self._configuration()):
+            self._write(results)
             results.write_again("summary.csv", summary_csv(self.entries))
         return results.path
 
@@ -294,10 +301,13 @@ class Comparison(Entries):
         if not isinstance(other, Comparison):
             raise WrongTypeError(f"join needs another comparison; received {checks.kind_of(other)}.")
         mine, theirs = self._configuration(), other._configuration()
-        if mine == theirs:
+        # Two runs with secret seeds have equal configurations and different games.
+        is_secret = "seed" in mine and mine["seed"] is None
+        if other is self or (mine == theirs and not is_secret):
             return self
-        if reason := why_not_joined(theirs, mine):
-            raise ResultsError(f"comparisons must agree to be joined. Different: {reason}.")
+        if reason := SECRET if mine == theirs else why_not_joined(theirs, mine):
+            differs = reason if reason == SECRET else f"Different: {reason}"
+            raise ResultsError(f"comparisons must agree to be joined. {differs}.")
         longest: dict[tuple[str, str], Entry] = {}
         for configuration, comparison in ((mine, self), (theirs, other)):
             for cell, entry in zip(cells_of(configuration), comparison.entries, strict=True):
@@ -415,7 +425,7 @@ def load(folder: "str | Path") -> Comparison:
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     path = compare("Stochastic", "Uniform", horizon=100, trials=2).save(f"{folder}/results")
         ...     load(path)
-        Comparison(Uniform on Stochastic: 1 results, seed 0)
+        Comparison(Uniform on Stochastic: 1 result, seed 0)
     """
     path = folder_of(folder)
     configuration, archive = read_finished(path)

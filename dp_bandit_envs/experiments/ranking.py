@@ -76,7 +76,7 @@ class RankingRow(NamedTuple):
     tied: bool
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, repr=False)
 class Ranking:
     """The algorithms of each game, at each requested epsilon, from best to worst, and every pair of them.
 
@@ -127,6 +127,10 @@ class Ranking:
                 " play more trials, or select fewer algorithms."
             )
         return f"{WHAT_IS_TESTED}{floor}\n\n{self.table()}"
+
+    def __repr__(self) -> str:
+        names, games = ({getattr(row, name): None for row in self.standings} for name in ("name", "title"))
+        return f"Ranking({', '.join(names)} on {'; '.join(games)}: {self.measure.replace('_', ' ')})"
 
     def _repr_html_(self) -> str:
         return self.table("html")

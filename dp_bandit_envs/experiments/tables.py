@@ -24,12 +24,14 @@ LETTERS: Final = {
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
     "±": r"$\pm$",
+    "ε": r"$\varepsilon$",
+    "δ": r"$\delta$",
 } | {letter: f"\\{letter}" for letter in "&%$#_{}"}
 """How LaTeX writes letters that have a meaning there, or none."""
 NUMBER: Final = r"\d[\d.]*(?:e[+-]?\d+)?"
 MATHEMATICS: Final = re.compile(
     # A parameter, alone or with its number; a number with an exponent; the minus of a number.
-    rf"\b(?P<name>epsilon|delta)(?!\w)(?:(?: = |=| )(?P<setting>{NUMBER})(?!\w))?"
+    rf"\b(?P<name>epsilon|delta)(?!\w)(?:(?: = |=| )(?P<setting>{NUMBER}|inf)(?!\w))?"
     r"|(?<![\w.])(?P<number>\d[\d.]*e[+-]?\d+)(?!\w)"
     r"|(?<![\w.)\]}-])(?P<minus>-)(?=\d)"
 )
@@ -276,7 +278,9 @@ def _mathematics(match: re.Match[str]) -> str:
 
 
 def _power_of_ten(number: str) -> str:
-    """Return a number with an exponent in LaTeX mathematics, and others unchanged."""
+    """Return infinity and a number with an exponent in LaTeX mathematics, and others unchanged."""
+    if number == "inf":
+        return r"\infty"
     digits, _, exponent = number.partition("e")
     if not exponent:
         return number
@@ -307,9 +311,9 @@ FORMATS: Final[dict[str, Callable[[Sequence[str], Rows], str]]] = {
 
 
 def _is_number(text: str) -> bool:
-    """Return whether a cell is a number, a mean with its error, an interval, a share or empty."""
+    """Return whether a cell is a number, with its error or interval, an interval, a share or empty."""
     try:
-        for part in re.split(r" ± | to ", text.removesuffix("%")):
+        for part in re.split(r" ± | to | \[|, |\]", text.removesuffix("%")):
             float(part.replace(",", "") or "nan")
     except ValueError:
         return False

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 import dp_bandit_envs
-from dp_bandit_envs.checks import require
-from dp_bandit_envs.errors import ResultsError
+from dp_bandit_envs.checks import kind_of, require
+from dp_bandit_envs.errors import ResultsError, WrongTypeError
 from dp_bandit_envs.experiments.tables import written
 from dp_bandit_envs.files import write_whole
 from dp_bandit_envs.protocols import FloatArray
@@ -32,7 +32,7 @@ from dp_bandit_envs.suite.scores import (
     standing_of,
     total_of,
 )
-from dp_bandit_envs.suite.sheet import MOST_DOTS, head_of, level_in_words, lines_of_ranking, picture, row_of
+from dp_bandit_envs.suite.sheet import MOST_DOTS, at_levels, head_of, level_in_words, lines_of_ranking, picture, row_of
 from dp_bandit_envs.suite.task_table import AXES, CORE, DELTA, TASKS, VERSION, digest_of_table
 
 if TYPE_CHECKING:
@@ -59,7 +59,8 @@ REFUTED: Final = {
     "high": None,
     "error": None,
 }
-SHORT: Final = {"game": "other game", "guarantee": "no guarantee", "failed": "failed", "refuted": "refuted"}
+WRITERS: Final = "Give the file that ScoreCard.save or `dp-bandit suite` wrote."
+SHORT: Final = {"game": "other kind of game", "guarantee": "no guarantee", "failed": "failed", "refuted": "refuted"}
 
 
 def card_of(
@@ -214,9 +215,15 @@ def join(*cards: "ScoreCard") -> "ScoreCard":
 
     Raises:
         ResultsError: If they are of other tables, sizes, seeds or versions, or have different results for one agent.
+        WrongTypeError: If one of them is no card.
     """
     if not cards:
         raise ValueError("cards must be at least one; received none.")
+    for candidate in cards:
+        if not isinstance(candidate, ScoreCard):
+            raise WrongTypeError(
+                f"cards must be what evaluate returned or suite.load(path) read; received {kind_of(candidate)}."
+            )
     values = [card.values for card in cards]
     for name in SHARED:
         if any(card[name] != values[0][name] for card in values):
@@ -291,6 +298,11 @@ class ScoreCard:
 
     values: Mapping[str, Any]
 
+    def __repr__(self) -> str:
+        agents = ", ".join(dict.fromkeys(cell["agent"] for cell in self.values["cells"]))
+        games = f"{self.values['size']}, seed {self.values['seed']}"
+        return f"ScoreCard({agents} {at_levels(*self.values['levels'])}: {games})"
+
     @property
     def cells(self) -> list[dict[str, Any]]:
         """One entry for each agent, task and level: the score with its interval, or the reason for a missing score."""
@@ -351,7 +363,12 @@ class ScoreCard:
 
         Args:
             columns: Panels in a row; by default all.
+
+        Raises:
+            ValueError: If the card has no score.
         """
+        if all(cell["score"] is None for cell in self.values["cells"]):
+            raise ValueError("the card must have a score to draw; it has none. print(card) gives the reasons.")
         totals = [total for total in self.values["totals"] if total["rank"] is not None]
         ranked = {(total["agent"], total["level"]): row_of(total) for total in totals}
         shown: dict[float | None, Any] = {}
@@ -378,13 +395,15 @@ class ScoreCard:
             lines.append("Ranks are beside the package's algorithms that play every task with arms; > marks yours.")
         elif any(total["rank"] for total in self.values["totals"]):
             lines.append(f"Ranks are among these agents: the reference of the package has no size {size} yet.")
+        elif self.values["totals"]:
+            lines.append("There are no ranks, which need every task with arms.")
         for level in self.values["levels"]:
             totals = [total for total in self.values["totals"] if total["level"] == level]
             if totals:
                 ranking = reference().ranking(size, level) if any(total["field"] for total in totals) else []
                 lines += ["", head_of(level, axes), *lines_of_ranking(totals, ranking, axes)]
         growth = [
-            f"{entry['agent']} at {level_in_words(entry['level'])}: regret grows like T^{entry['exponent']:.2f} in"
+            f"{entry['agent']} {at_levels(entry['level'])}: regret grows like T^{entry['exponent']:.2f} in"
             f" {entry['task']}"
             for entry in self.values["growth"]
         ]
@@ -397,32 +416,35 @@ class ScoreCard:
         lines: list[str] = []
         patients: dict[str, list[str]] = {}
         for cell in self.values["cells"]:
-            level = level_in_words(cell["level"])
             if cell["task"] not in CORE and cell["score"] is not None:
                 interval = f" [{cell['low']:.2f}, {cell['high']:.2f}]" if "low" in cell else ""
-                lines.append(f"{cell['agent']} at {level}: {cell['score']:.2f}{interval} in {cell['task']}")
+                lines.append(
+                    f"{cell['agent']} {at_levels(cell['level'])}: {cell['score']:.2f}{interval} in {cell['task']}"
+                )
             if person := cell.get("guarantee", {}).get("person"):
                 delta = f" and delta = {person['delta']:g}" if person["delta"] else ""
+                level = cell["level"]
+                of_round = "without privacy" if level is None else f"where a round has {level:g}"
                 start = f"{cell['agent']}: a patient of {cell['task']} serves in up to {person['rounds']} rounds:"
-                patients.setdefault(start, []).append(f"epsilon = {_number(person['epsilon'])}{delta} at {level}")
+                patients.setdefault(start, []).append(f"epsilon = {_number(person['epsilon'])}{delta} {of_round}")
         return lines + [f"{start} {', '.join(epsilons)}" for start, epsilons in patients.items()]
 
     def _reasons(self) -> list[str]:
         """Return a line for each reason for missing scores."""
-        levels: dict[tuple[str, str, str, str], list[str]] = {}
+        levels: dict[tuple[str, str, str, str], list[float | None]] = {}
         for cell in self.values["cells"]:
             if cell.get("cannot") in CANNOT:
                 reason = textwrap.shorten(cell["reason"], REASON_SHOWN, placeholder=" ...")
                 reason = reason if cell["cannot"] in ("guarantee", "failed") else ""
                 key = cell["agent"], cell["task"], SHORT[cell["cannot"]], reason
-                levels.setdefault(key, []).append(level_in_words(cell["level"]))
+                levels.setdefault(key, []).append(cell["level"])
         tasks: dict[tuple[str, str, str, str], list[str]] = {}
-        for (agent, task, why, reason), at in levels.items():
-            tasks.setdefault((agent, ", ".join(at), why, reason), []).append(task)
+        for (agent, task, why, reason), of_reason in levels.items():
+            tasks.setdefault((agent, at_levels(*of_reason), why, reason), []).append(task)
         lines = []
-        for (agent, at_levels, why, reason), names in tasks.items():
+        for (agent, at, why, reason), names in tasks.items():
             where = "all tasks with arms" if set(CORE) <= set(names) else ", ".join(names)
-            lines.append(f"{agent} at {at_levels}: {why} in {where}{': ' if reason else ''}{reason}")
+            lines.append(f"{agent} {at}: {why} in {where}{': ' if reason else ''}{reason}")
         low = [cell for cell in self.values["cells"] if cell["score"] is not None and cell["score"] < FLOOR]
         lines += [f"{cell['agent']} in {cell['task']}: {cell['score']:.2f}, which counts as -1" for cell in low]
         return lines
@@ -430,7 +452,7 @@ class ScoreCard:
 
 def _audit_line(audit: Mapping[str, Any]) -> str:
     """Return the finding of an audit in one line."""
-    start = f"{audit['agent']} at {audit['level']:g}: "
+    start = f"{audit['agent']} {at_levels(audit['level'])}: "
     if audit["kind"] == "none":
         return f"{start}no audit ({audit['reason']})"
     declared = audit["declared"]
@@ -438,7 +460,7 @@ def _audit_line(audit: Mapping[str, Any]) -> str:
     how = "exactly" if audit["kind"] == "exact" else audit["kind"]
     verdict = ", which REFUTES it" if audit["refuted"] else ""
     whose = "" if audit["player"] == "agent" else " of its wrapper"
-    games = [kind if of_kind != "none" else f"not {kind}" for kind, of_kind in audit["games"].items()]
+    games = [kind if of_kind != "none" else f"not {kind}" for kind, of_kind in sorted(audit["games"].items())]
     return (
         f"{start}declares epsilon = {_number(declared['epsilon'])}{delta} for a round; the audit{whose} finds {how}"
         f" {_number(audit['found'])}{verdict} ({', '.join(games)})"
@@ -465,13 +487,16 @@ def load(path: str | Path) -> ScoreCard:
     path = Path(path)
     try:
         values = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ResultsError(f"{path} must be a card of the suite; {error.strerror}. {WRITERS}") from None
     except (UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise ResultsError(f"{path} must be a card of the suite; it is no JSON ({error}).") from None
+        raise ResultsError(f"{path} must be a card of the suite; it is no JSON ({error}). {WRITERS}") from None
     if not isinstance(values, dict) or values.get("format") != FORMAT:
-        raise ResultsError(f"{path} must be a card of the suite; it is something else.")
+        raise ResultsError(f"{path} must be a card of the suite; it is something else. {WRITERS}")
     if (values.get("suite"), values.get("table")) != (VERSION, digest_of_table()):
         raise ResultsError(
             f"{path} must be a card of suite {VERSION}, which this package has; it is of suite {values.get('suite')}."
+            " Evaluate again, or read it with the version that wrote it."
         )
     if values.get("digest") != digest_of(values):
         raise ResultsError(f"{path} was changed or damaged after it was written. Evaluate again.")

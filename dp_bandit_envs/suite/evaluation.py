@@ -11,7 +11,7 @@ import numpy as np
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.algorithms import Algorithm
-from dp_bandit_envs.errors import TooLongError, UnreachableGuaranteeError, WrongGameError
+from dp_bandit_envs.errors import ResultsError, TooLongError, UnreachableGuaranteeError, WrongGameError
 from dp_bandit_envs.experiments.progress import check_progress, interruption, progress_of
 from dp_bandit_envs.files import make_folder, write_whole
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
@@ -206,6 +206,8 @@ class CellStore:
     def __init__(self, folder: Path | None, size: str, seed: int) -> None:
         self._folder, self.size, self.seed = folder, size, seed
         if folder is not None:
+            if folder.exists() and not folder.is_dir():
+                raise ResultsError(f"{folder} must be a folder; it is a file. Choose another name.")
             make_folder(folder)
 
     def kept(self, task: SuiteTask, question: Mapping[str, Any], play: Callable[[], dict[str, Any]]) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from dp_bandit_envs.algorithms import Algorithm, calibrate_in
 from dp_bandit_envs.algorithms.algorithm import unchanged
 from dp_bandit_envs.algorithms.specs import AlgorithmSpec, is_single_algorithm, read_algorithm
 from dp_bandit_envs.algorithms.standard_wrapper import BASES, learns_from_sums, standard_wrapper
-from dp_bandit_envs.errors import UnreachableGuaranteeError, WrongGameError
+from dp_bandit_envs.errors import UnreachableGuaranteeError, WrongGameError, WrongTypeError
 from dp_bandit_envs.privacy.guarantee import DELTA
 from dp_bandit_envs.protocols import Environment, plays_points
 from dp_bandit_envs.suite.short_audit import ArmsInTurn
@@ -110,6 +110,8 @@ class SuitePlayer:
         bare = Algorithm(self.label, ArmsInTurn)
         private = bare if level is None else self._behind_a_wrapper(bare, level)
         model = self.train(TrainingGames(private.wrap(env), TRAINING_SEED + seed))
+        if model is None:
+            raise WrongTypeError(f"{self.label} must return the model that it trained; received None.")
         make_agent = model if callable(model) and not hasattr(model, "predict") else from_sb3(model)
         return dataclasses.replace(private, make_agent=make_agent)
 

@@ -24,6 +24,13 @@ def level_in_words(level: float | None) -> str:
     return "none" if level is None else f"{level:g}"
 
 
+def at_levels(*levels: float | None) -> str:
+    """Return at which levels something holds, such as "at epsilon = 0.1 and 1"."""
+    private = " and ".join(f"{level:g}" for level in levels if level is not None)
+    shown = [f"at epsilon = {private}"] * bool(private) + ["without privacy"] * (None in levels)
+    return " and ".join(shown)
+
+
 def lines_of_ranking(
     totals: Sequence[Mapping[str, Any]], ranking: Sequence[RankedRow], axes: Sequence[str]
 ) -> list[str]:
@@ -112,10 +119,12 @@ def picture(
     table = [["total (rank)", *("none" if level is None else f"ε = {level:g}" for level in shown)]]
     for name in next(iter(shown.values()), {}):
         totals = [of_level[name][1] for of_level in shown.values()]
-        table.append([name, *("" if total is None else f"{total.total:.2f} ({total.rank})" for total in totals)])
+        if any(totals):
+            table.append([name, *("" if total is None else f"{total.total:.2f} ({total.rank})" for total in totals)])
     present = {row for panel in panels for rows in panel.dots.values() for row in rows}
     rows = [row for row in (ALL_AXES, *AXES) if row in present]
-    return scores_figure(panels, rows, field="the package's algorithms", table=table, columns=columns)
+    written = table if len(table) > 1 else ()
+    return scores_figure(panels, rows, field="the package's algorithms", total=ALL_AXES, table=written, columns=columns)
 
 
 def dots_of(cells: Cells, total: RankedRow | None) -> dict[str, tuple[float, float, float]]:
@@ -137,14 +146,18 @@ def field_of(size: str, level: float | None) -> dict[str, list[float]]:
 # ---- the reference alone -------------------------------------------------------------------------------------------
 
 
-def lines_of_reference(size: str = "quick", axis: str | None = None) -> list[str]:
+def lines_of_reference(
+    size: str = "quick", axis: str | None = None, levels: Sequence[float | None] = PRIVATE_LEVELS
+) -> list[str]:
     """Return the best of the package by axis and level, as `dp-bandit suite` prints them.
 
     Args:
         size: The size.
         axis: One axis with all its algorithms; by default the three best of each axis.
+        levels: The levels.
 
     Raises:
+        ValueError: If the reference lacks a level.
         ResultsError: If the reference lacks the size.
         UnknownNameError: If the axis is unknown.
     """
@@ -153,7 +166,12 @@ def lines_of_reference(size: str = "quick", axis: str | None = None) -> list[str
     axis = None if axis is None else checks.known_name("axis", axis, AXES)
     which = "The three best of the package" if axis is None else "The algorithms of the package"
     lines = [f"{which} by axis; size {size}, seed {REFERENCE_SEED}: 0 is chance, 1 the best without privacy."]
-    for level in PRIVATE_LEVELS:
+    for level in levels:
+        if level not in PRIVATE_LEVELS:
+            raise ValueError(
+                f"epsilon must be among {', '.join(map(level_in_words, PRIVATE_LEVELS))} without an agent; received"
+                f" {level_in_words(level)}. At another one, name agents to score."
+            )
         lines += ["", f"epsilon = {level:g}"]
         for row in (ALL_AXES, *AXES) if axis is None else (axis,):
             best = best_of(stored, size, level, row)

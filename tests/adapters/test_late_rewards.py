@@ -168,11 +168,15 @@ def test_a_game_is_played_by_keys_or_by_turns():
 def test_as_many_choices_as_rounds():
     game = game_of(horizon=5)
     choices = [game.choose(key) for key in range(5)]
-    with refused(StepOutsideGameError, 5, "noise"):
+    game.learn(choices.pop(), 0.5)
+    with refused(StepOutsideGameError, "5 choices", "4 can still learn their rewards"):
         game.choose(5)
     for choice in choices:
         game.learn(choice, 0.5)
+    with refused(StepOutsideGameError, "ended after round 5"):
+        game.choose(5)
     assert game.rounds == 5 and game.choose(3) == choices[3]
+    assert repr(game) == "OutsideGame(DP-EXP3-Lap: 3 arms, round 5 of 5, eps 1)"
 
 
 @pytest.mark.parametrize("reward", [1 + PLANTED, f"{PLANTED}x", None])

@@ -284,17 +284,21 @@ def test_figure_graph_writes_two_experiments_and_goes_on_where_it_was_stopped(dp
     # Three panels are left: 6 levels, 2 games, 40 rounds each.
     assert (code, err) == (0, "") and "1,440 rounds in" in out
     both = {"graphs", "feedback"}
-    assert names_in(tmp_path / "mine") == {*FILES - {"results.npz", "summary.csv"}, *both}
+    pictures = {f"figure-{part}.{kind}" for part in both for kind in ("png", "svg")}
+    alone = {"results.npz", "summary.csv", "figure.png", "figure.svg"}
+    assert names_in(tmp_path / "mine") == {*FILES - alone, *both, *pictures}
     for part in both:
         assert names_in(tmp_path / "mine" / part) == {"configuration.json", "results.npz", "summary.csv"}
     report = (tmp_path / "mine" / "report.md").read_text(encoding="utf-8")
     assert report.count("| cannot tell from 2 runs: that is too few |") == 4
     assert missing(report, 2, 4, 210, "10,000") == [] and "nan" not in report
     assert "| the thesis says | seen here | holds? |" in report
-    svg = (tmp_path / "mine" / "figure.svg").read_text(encoding="utf-8")
     titles = ("(a) Erdos-Renyi, 40 arms", "(e) Les Misérables, 77 arms", "(g) Florentine families, 15 arms")
-    for text in (*titles, "bound for TS-N", "TS-MaxN (no privacy)", "DP-KLUCB (eps 0.1)"):
-        assert drawn(svg, text), text
+    texts = {"graphs": (*titles, "bound for TS-N", "TS-MaxN (no privacy)"), "feedback": ("DP-KLUCB (eps 0.1)",)}
+    for part, expected in texts.items():
+        svg = (tmp_path / "mine" / f"figure-{part}.svg").read_text(encoding="utf-8")
+        for text in expected:
+            assert drawn(svg, text), text
     arrays = arrays_in(tmp_path / "mine" / "graphs" / "results.npz")
     assert arrays["karate-club/TS-N/pseudo_regret"].shape == (2, len(arrays["karate-club/checkpoints"]))
     assert arrays["erdos-renyi/TS-N/pulls"].shape == (2, 40) and arrays["power-law/checkpoints"][-1] == 4

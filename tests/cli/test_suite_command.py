@@ -74,7 +74,8 @@ def test_a_class_is_ranked_with_a_seed_of_its_own_and_bad_files_cost_themselves(
     reasons = {"carl": "None", "dora": "no idea", "endless": "stopped after 2 seconds", "fails": "nothing_like_this"}
     for name, reason in reasons.items():
         assert cells[name]["cannot"] == "failed" and cells[name]["score"] == 0 and reason in cells[name]["reason"]
-    assert "no sandbox" in out and "student_fails at 1: failed" in out
+    assert "no sandbox" in out and "student_fails at epsilon = 1: failed" in out
+    assert "There are no ranks" in out and "The picture has the first 3 agents" in out
 
 
 def test_tasks_are_listed_and_the_reference_is_shown_by_axis(dp_bandit):
@@ -84,6 +85,20 @@ def test_tasks_are_listed_and_the_reference_is_shown_by_axis(dp_bandit):
     assert code == 0 and out.count("all axes") == 3 and "quick" in out
     code, out, _ = dp_bandit("suite", "--size", "tiny", "--axis", "switching")
     assert code == 0 and "EXP3-tau" in out and "drift" not in out
+
+
+def test_the_reference_is_shown_at_the_levels_that_are_asked_for(dp_bandit):
+    code, out, err = dp_bandit("suite", "--epsilon", "1,10")
+    assert code == 0, err
+    assert "epsilon = 1\n" in out and "epsilon = 10\n" in out and "epsilon = 0.1" not in out
+
+
+def test_a_card_without_a_score_has_no_picture(dp_bandit, tmp_path):
+    code, out, err = dp_bandit("suite", "UCB", *EASY, "--out", "out")
+    assert code == 0 and "Clipped-Lap:base=UCB" in out and "Warning" not in err
+    assert (tmp_path / "out" / "card.json").is_file() and not (tmp_path / "out" / "figure.png").exists()
+    with pytest.raises(ValueError, match="must have a score"):
+        suite.load(tmp_path / "out" / "card.json").plot()
 
 
 @pytest.mark.parametrize(
@@ -97,6 +112,11 @@ def test_tasks_are_listed_and_the_reference_is_shown_by_axis(dp_bandit):
         (("nowhere:MyAgent",), ("nowhere",)),
         ((".", "DP-IMED"), ("folder",)),
         ((".",), ("MyAgent",)),
+        (("mine.py",), ("mine.py", "mine:Name")),
+        (("there/submissions",), ("there/submissions", "Check the path")),
+        (("card.json", "DP-IMED"), ("card.json", "alone")),
+        (("card.json", "--axis", "drift"), ("--axis", "Leave it out")),
+        (("--epsilon", "3"), ("0.1, 1, 10", "3")),
         (("nowhere.json",), ("nowhere.json",)),
         (("--size", "full"), ("full", "quick")),
         (("--axis", "graphs"), ("graphs", "graph")),

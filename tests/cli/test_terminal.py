@@ -103,7 +103,7 @@ def test_files_may_have_names_that_the_locale_cannot_read(tmp_path, locale):
 def test_a_wrong_word_is_one_line(tmp_path):
     code, out, err = in_locale(tmp_path, LOCALE, "run", "Stochéstic", "EXP3", *SMALL)
     assert (code, out) == (2, b"")
-    assert err.startswith(b"error: environment") and err.count(b"\n") == 1
+    assert err.startswith(b"error: unknown environment") and err.count(b"\n") == 1
 
 
 def test_a_module_is_the_command(tmp_path):

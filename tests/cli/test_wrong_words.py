@@ -51,6 +51,13 @@ WRONG = {
     "run Stochastic mine_here:number": ("algorithm", "int"),
     "run Stochastic mine_here:Nobody": ("Nobody", "mine_here"),
     "run Stochastic mine_here.py:private": ("mine_here:Name",),
+    "run Stochastic mine_here.py": ("'mine_here.py'", "mine_here:Name"),
+    "run Stochastic mine_here": ("algorithm 'mine_here'", "mine_here:Name"),
+    "audit mine_here.py --epsilon 1": ("mine_here:Name",),
+    "show mine_here.py": ("mine_here:Name",),
+    "compile DP-KLUBC": ("algorithm 'DP-KLUBC'", "DP-KLUCB"),
+    "compile Stochastic mine_here:private": ("'mine_here:private'", "each process"),
+    "compile mine_here:private": ("'mine_here:private'", "each process"),
     "run Stochastic broken_here:x": ("broken_here", "ZeroDivisionError"),
     "run Stochastic nowhere:x": ("'nowhere'", "nowhere.py"),
     "run Stochastic mine_here:privat": ("'mine_here:privat'", "Did you mean private"),
@@ -149,6 +156,16 @@ def test_a_wrong_word_gets_one_sentence_before_anything_is_played(line, here, tm
     assert last.lower().startswith("error: ") and missing(last, *WRONG[line]) == [], err
     assert "Traceback" not in err
     assert {path.name for path in tmp_path.iterdir()} <= {*before, "__pycache__"}
+
+
+def test_an_agent_without_a_docstring_is_not_shown_with_that_of_its_base_class(here, tmp_path):
+    (tmp_path / "silent_here.py").write_text(
+        "from dp_bandit_envs.agents import FunctionalAgent\n\nclass Silent(FunctionalAgent):\n"
+        "    def __init__(self, width=0.7):\n        self.width = width\n",
+        encoding="utf-8",
+    )
+    code, out, err = here("show", "silent_here:Silent")
+    assert code == 0 and out.split() == ["Silent:", "agent", "Parameters", "width", "=", "0.7"], err
 
 
 def test_a_module_of_the_working_directory_is_found_and_shown(here, tmp_path):

@@ -15,7 +15,7 @@ from dp_bandit_envs import Exp3, adversaries, make_algorithm, play, register_adv
 from dp_bandit_envs.cli import main
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.registration import IDS
-from dp_bandit_envs.errors import NameTakenError
+from dp_bandit_envs.errors import NameTakenError, WrongTypeError
 from tests.tools.refusals import missing, refused
 
 
@@ -173,6 +173,16 @@ def test_wrong_names_and_classes_are_refused(drifting):
         with refused(error, *words):
             register_adversary(name, made)
     assert "DPBandit-Mine-v0" not in IDS
+
+
+def test_an_adversary_whose_base_class_was_not_initialised_is_told_so():
+    class Silent(Drifting):
+        def __init__(self, n_arms=3, horizon=50):
+            self.power = 1.0
+
+    for play_it in (lambda: BanditEnv(Silent()), lambda: simulate(Silent, "EXP3", horizon=50, trials=1)):
+        with refused(WrongTypeError, "Silent.__init__", "super().__init__"):
+            play_it()
 
 
 def test_a_class_that_is_defined_again_takes_the_place_of_the_older_one():

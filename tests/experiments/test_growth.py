@@ -272,6 +272,13 @@ def test_comparisons_are_joined_where_they_agree():
         first.join("UCB")
 
 
+def test_two_runs_with_secret_seeds_are_not_joined_though_their_configurations_are_equal():
+    first, second = (compare("Stochastic", "Uniform", horizon=100, trials=2, seed=None) for _ in range(2))
+    with refused(ResultsError, "secret seed does not grow"):
+        first.join(second)
+    assert first + first is first
+
+
 def test_a_joined_comparison_is_saved_and_grows(games, tmp_path):
     joined = compare("Stochastic", "UCB", trials=3, **SIZE) + compare("Stochastic", "EXP3", trials=3, **SIZE)
     joined.save(tmp_path)

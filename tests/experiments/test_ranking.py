@@ -26,6 +26,12 @@ def test_skewed_differences_with_mean_0_are_told_apart_and_the_ranking_says_so()
     assert "not of equal means" in str(Ranking("external_regret", 0.95, (), ()))
 
 
+def test_a_ranking_at_a_prompt_is_one_line():
+    ranking = compare("Stochastic", ["UCB", "Uniform"], horizon=100, trials=6).ranking()
+    names = [row.name for row in ranking.standings]
+    assert repr(ranking) == f"Ranking({', '.join(names)} on Stochastic: external regret)"
+
+
 def test_holm_by_hand():
     """Sorted .01, .02, .021, .5 times 4, 3, 2, 1 = .04, .06, .042, .5; then never smaller than the one before."""
     assert holm(np.array([0.5, 0.02, 0.01, 0.021])) == pytest.approx([0.5, 0.06, 0.04, 0.06])

@@ -78,6 +78,20 @@ def test_latex_takes_every_letter():
     ]
 
 
+def test_latex_takes_greek_letters_infinity_and_totals_with_their_intervals():
+    text = latex(["algorithm", "total"], [["DP-UCB (ε=1, δ=0)", "-0.38 [-0.42, 0.01]"], ["epsilon = inf", "1.00"]])
+    assert text.splitlines() == [
+        r"\begin{tabular}{lr}",
+        r"\toprule",
+        r"algorithm & total \\",
+        r"\midrule",
+        r"DP-UCB ($\varepsilon$=1, $\delta$=0) & $-$0.38 [$-$0.42, 0.01] \\",
+        r"$\varepsilon = \infty$ & 1.00 \\",
+        r"\bottomrule",
+        r"\end{tabular}",
+    ]
+
+
 # ---- LaTeX of a paper
 
 

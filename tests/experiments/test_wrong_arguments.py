@@ -29,7 +29,7 @@ def test_a_wrong_question_is_refused():
         ("Stochastic", "UCB", {"trials": 10**30}, ValueError, ("trials", "10,000,000")),
         ("Stochastic", "DP-KLUCB", {"epsilon": {1, 2}}, WrongTypeError, ("epsilon", "set", "list(...)")),
         ("Stochastic", "DP-KLUCB", {"epsilon": iter([1, 2])}, WrongTypeError, ("epsilon", "list(...)")),
-        ("Stochastic", "DP-KLUCB", {"epsilon": 1, "at_guarantee": "yes"}, ValueError, ("person", "'yes'")),
+        ("Stochastic", "DP-KLUCB", {"epsilon": 1, "at_guarantee": "yes"}, TypeError, ("person", "'yes'")),
         ("Stochastic", "UCB", {"jobs": 0}, ValueError, ("jobs", 1, 0)),
         ("Stochastic", "UCB", {"jobs": 1.5}, TypeError, ("jobs", 1.5)),
         ("Stochastic", "UCB", {"progress": 3}, WrongTypeError, ("progress", 3)),

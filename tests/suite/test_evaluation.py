@@ -275,7 +275,7 @@ def test_a_refuted_claim_has_no_score(kind):
     cell = scores.cell("broken", EASY, 1)
     assert cell["cannot"] == "refuted" and cell["score"] is None and cell["mean"] > 0
     assert scores.cell("honest", EASY, 1)["score"] is not None
-    assert "broken at 1" in str(scores)
+    assert "broken at epsilon = 1" in str(scores)
     assert [total["agent"] for total in scores.totals] == ["honest"]
 
 
@@ -353,13 +353,33 @@ def test_an_agent_that_plays_no_small_games_is_audited_by_its_wrappers_releases(
     assert "of its wrapper" in str(scores)
 
 
+def test_a_file_is_no_folder_and_nothing_is_played(tmp_path):
+    (tmp_path / "mine.py").write_text("", encoding="utf-8")
+    with pytest.raises(ResultsError, match="must be a folder; it is a file"):
+        evaluate("DP-KLUCB", folder=tmp_path / "mine.py")
+
+
+def test_a_training_function_that_returns_nothing_is_told_so():
+    reason = evaluate({"mine": lambda env: None}).cell("mine", EASY, 1)["reason"]
+    assert "mine must return the model that it trained; received None" in reason
+
+
+def test_a_class_without_the_methods_of_an_agent_is_told_which_are_absent():
+    class Half:
+        def select_arm(self):
+            return 0
+
+    with pytest.raises(TypeError, match="has no begin and no update"):
+        evaluate(Half)
+
+
 def test_a_patient_has_an_epsilon_of_its_own():
     """At tiny, 1,024 rounds: a patient of the trial serves in up to two."""
     scores = evaluate({"mine": "Clipped-Lap:base=TS"}, tasks="data", epsilon=[1, None])
     person = scores.cell("mine", "data/trial", 1)["guarantee"]["person"]
     assert person == {"epsilon": 2.0, "delta": 0.0, "rounds": 2}
     assert "person" not in scores.cell("mine", "data/trial", None)["guarantee"]
-    assert "a patient of data/trial serves in up to 2 rounds: epsilon = 2 at 1" in str(scores)
+    assert "a patient of data/trial serves in up to 2 rounds: epsilon = 2 where a round has 1" in str(scores)
 
 
 def test_a_name_without_a_guarantee_leads_to_the_same_agent_behind_the_standard_wrapper():

@@ -42,6 +42,15 @@ def test_a_folder_with_the_files_of_another_plays_nothing_and_gives_the_card_of_
     assert len(played) == 2 * len(TASKS)
 
 
+def test_what_is_no_card_is_answered_with_what_writes_one(tmp_path):
+    (tmp_path / "words.json").write_text("{}", encoding="utf-8")
+    for file in ("nowhere.json", "words.json", ""):
+        with pytest.raises(ResultsError, match=r"must be a card of the suite.*ScoreCard\.save"):
+            suite.load(tmp_path / file)
+    with pytest.raises(TypeError, match=r"suite\.load"):
+        suite.join("card.json", "card.json")
+
+
 def test_a_joined_card_has_the_agents_tasks_and_levels_of_all(tmp_path):
     """Another agent, another level, another task: each joined card is that of one call, but for intervals of totals."""
     whole = evaluate(["DP-KLUCB", "DP-IMED"], epsilon=[1, 10]).card()

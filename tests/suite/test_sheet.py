@@ -1,5 +1,7 @@
 """What is printed and drawn of cards and of the reference."""
 
+import io
+
 import numpy as np
 import pytest
 
@@ -72,6 +74,45 @@ def test_the_picture_has_a_panel_for_each_epsilon_and_a_row_for_each_axis():
     (legend,) = figure.legends
     assert [text.get_text() for text in legend.get_texts()] == ["the package's algorithms", "DP-KLUCB", "LDP-UCB-B"]
     assert any(text.get_text() == "DP-KLUCB" for text in figure.texts)
+
+
+@pytest.mark.parametrize("levels", [[1.0], [0.1, 1.0], [0.1, 1.0, 10.0]])
+def test_nothing_is_cut_off_at_the_edge_of_the_picture(levels):
+    figure = picture_of_reference(["Batched-Lap-HTINF", "Restarted-AdaP-UCB", "Clipped-Lap (base=TS)"], "quick", levels)
+    for drawn in (*figure.legends, *figure.texts):
+        box = drawn.get_window_extent()
+        assert box.x0 >= 0 and box.x1 <= figure.bbox.x1 and box.y0 >= 0 and box.y1 <= figure.bbox.y1
+
+
+def test_a_name_is_drawn_as_it_is_written():
+    dots = {r"$\frac$ of $5": {"a": (0.5, 0.4, 0.6)}}
+    figure = scores_figure([ScorePanel("one", {}, dots)], ["a"], field="others", table=[["", "one"], [*dots, "1"]])
+    figure.savefig(io.BytesIO())
+    assert figure.legends[0].get_texts()[-1].get_text() == r"\$\frac\$ of \$5"
+
+
+def test_a_row_of_totals_is_set_apart_and_without_totals_there_is_no_table():
+    scores = suite.evaluate("DP-IMED", size="tiny", epsilon=1, tasks=["stochastic/gap-0.3"], progress=False)
+    figure = scores.plot()
+    assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == ["stochastic"]
+    assert not any("total" in text.get_text() for text in figure.texts)
+    apart = [line for line in figure.axes[0].lines if list(line.get_ydata()) == [0.5, 0.5]]
+    assert apart == []
+    apart = [line for line in picture_of_reference(["DP-IMED"]).axes[0].lines if list(line.get_ydata()) == [0.5, 0.5]]
+    assert len(apart) == 1
+
+
+def test_a_card_at_a_prompt_is_one_line():
+    scores = suite.evaluate(
+        ["DP-IMED", "UCB"], size="tiny", epsilon=[1, 10, None], tasks=["stochastic/gap-0.3"], progress=False
+    )
+    assert repr(scores) == "ScoreCard(DP-IMED, UCB at epsilon = 1 and 10 and without privacy: tiny, seed 43)"
+
+
+def test_a_card_that_was_saved_prints_the_same_sheet(tmp_path):
+    scores = suite.evaluate("DP-IMED", size="tiny", epsilon=1, tasks=["stochastic", "graph/ring"], progress=False)
+    scores.save(tmp_path / "card.json")
+    assert str(suite.load(tmp_path / "card.json")) == str(scores)
 
 
 def test_scores_beyond_the_axis_are_arrows_at_its_ends():
