@@ -8,6 +8,7 @@ import json
 import math
 import operator
 import os
+import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, NoReturn, Self, SupportsFloat, SupportsIndex, TypedDict, TypeVar
@@ -356,6 +357,33 @@ class Diary:
         self._lock.close()
 
 
+class TurnLock:
+    """Lets threads in one after the other; a copy is another lock."""
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+
+    def __enter__(self) -> None:
+        self._lock.acquire()
+
+    def __exit__(self, *_: object) -> None:
+        self._lock.release()
+
+    def __reduce__(self) -> Any:
+        return TurnLock, ()
+
+
+def _in_turn(method: Callable[..., R]) -> Callable[..., R]:
+    """Wrap a method of `OutsideGame` so that threads call it, and others like it, one after the other."""
+
+    @functools.wraps(method)
+    def call(self: "OutsideGame", *args: Any, **kwargs: Any) -> R:
+        with self._turn:
+            return method(self, *args, **kwargs)
+
+    return call
+
+
 class OutsideGame:
     """One game of an algorithm, driven from outside: `next_arm()`, then `learn(arm, reward)`, round after round.
 
@@ -433,6 +461,7 @@ class OutsideGame:
             raise WrongTypeError(f"ledger must be a dp_bandit_envs.Ledger; received {checks.kind_of(ledger)}.")
         if horizon is None or (isinstance(horizon, float) and not math.isfinite(horizon)):
             raise WrongTypeError(UNKNOWN_HORIZON.format("none" if horizon is None else horizon))
+        self._turn = TurnLock()
         self._names, n_arms = _checked_names(arm_names, n_arms)
         use = Participation(1, None if persons is None else checks.integer("persons", persons, at_least=1))
         self._rewards = RewardRange.checked(low, high, clip)
@@ -470,7 +499,7 @@ class OutsideGame:
             self._choices: dict[str | int, Choice] = {}
             self._unlearnt: dict[str | int, OpenBatch] = {}
             self._rounds = self._chosen = 0
-            self._has_begun = self._has_failed = False
+            self._has_begun = self._has_failed = self._is_closed = False
             self._forks = FORKS[0]
             self._number: int | None = None
             self._diary: Diary | None = None
@@ -511,9 +540,10 @@ class OutsideGame:
         layers = [layer for layer in layers_of(self._env) if isinstance(layer, BoundaryBase)]
         return [hashlib.sha256(layer._noise_key.encode()).hexdigest() for layer in layers]
 
+    @_in_turn
     def close(self) -> None:
         """Close the game; with a diary, the same call resumes it, in this process or another."""
-        self._has_failed = True
+        self._is_closed = True
         if self._diary is not None:
             self._diary.close()
 
@@ -543,6 +573,7 @@ class OutsideGame:
         """Number of rounds with a reward."""
         return self._rounds
 
+    @_in_turn
     def next_arm(self) -> Any:
         """Return the arm of this round, or its name; repeated calls return the same arm until its reward arrives.
 
@@ -560,6 +591,7 @@ class OutsideGame:
             self._has_failed = False
         return self._name_of(self._round.arm)
 
+    @_in_turn
     def choose(self, key: str | int) -> Choice:
         """Return the choice with this key; the same key has the same choice, after a restart too.
 
@@ -598,6 +630,7 @@ class OutsideGame:
         self._has_failed = False
         return self._choices[key]
 
+    @_in_turn
     def learn(self, arm: Any, reward: Any) -> None:
         """Take the reward of this round, or of a choice; it goes below the privacy wrappers and is forgotten there.
 
@@ -722,7 +755,7 @@ class OutsideGame:
 
     def _refuse_what_has_ended(self) -> None:
         """Raise after a failure, and in a forked process, which would draw the same noise as its parent."""
-        if self._has_failed:
+        if self._has_failed or self._is_closed:
             raise StepOutsideGameError(
                 f"this game of {self._name} has ended, as it was closed or a round failed; make another one."
             )

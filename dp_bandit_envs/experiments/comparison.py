@@ -14,7 +14,15 @@ from dp_bandit_envs.algorithms.specs import Game, Player
 from dp_bandit_envs.checks import require
 from dp_bandit_envs.errors import ResultsError, WrongTypeError
 from dp_bandit_envs.experiments.arguments import experiment_from
-from dp_bandit_envs.experiments.configurations import DESCRIBED, MADE_BY, SECRET, cells_of, union, why_not_joined
+from dp_bandit_envs.experiments.configurations import (
+    DESCRIBED,
+    MADE_BY,
+    SECRET,
+    cells_of,
+    stored_cells,
+    union,
+    why_not_joined,
+)
 from dp_bandit_envs.experiments.entries import Entries, Entry, entries_of, entry_of
 from dp_bandit_envs.experiments.experiment import Experiment, Results
 from dp_bandit_envs.experiments.progress import Requested, check_progress, interruption, progress_of
@@ -270,9 +278,10 @@ class Comparison(Entries):
         Raises:
             ResultsError: If the folder holds something else, or cannot be written.
         """
-        results = ResultsFolder(folder_of(folder), self._configuration())
-        self._write(results)
-        results.write_again("summary.csv", summary_csv(self.entries))
+        results, stored = self._folder(folder)
+        if stored in (None, self._configuration()):
+            self._write(results)
+            results.write_again("summary.csv", summary_csv(self.entries))
         return results.path
 
     def join(self, other: "Comparison") -> "Comparison":
@@ -360,8 +369,8 @@ class Comparison(Entries):
         )
         if folder is None:
             return report_on(study, [], [self])
-        results = ResultsFolder(folder_of(folder), self._configuration())
-        if not results.has(RESULTS):
+        results, stored = self._folder(folder)
+        if stored is None:
             self._write(results)
         return report_on(study, [], [self], folders=[results, results])
 
@@ -373,6 +382,21 @@ class Comparison(Entries):
             for game in self.configuration[DESCRIBED]
         ]
         return {**self.configuration, DESCRIBED: [game for game in games if game["results"]]}
+
+    def _folder(self, folder: "str | Path") -> tuple[ResultsFolder, dict[str, Any] | None]:
+        """Return a folder for these results, and the configuration of the results that it has; raise if these lack."""
+        wanted = self._configuration()
+        results = ResultsFolder(folder_of(folder), wanted)
+        if (finished := results.finished()) is None:
+            return results, None
+        stored, _ = finished
+        trials = {prefix: cell.trials for prefix, cell in stored_cells(stored, wanted).items()}
+        if any(trials.get(cell.prefix, 0) < cell.trials for cell in cells_of(wanted)):
+            raise ResultsError(
+                f"{results.path}: the folder has other finished results; nothing was changed. Choose another folder, or"
+                " join them there: (load(folder) + comparison).save(another)."
+            )
+        return results, stored
 
     def _write(self, folder: ResultsFolder) -> None:
         arrays = {f"{entry.key}/checkpoints": entry.rounds for entry in self.entries}

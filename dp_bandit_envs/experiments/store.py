@@ -331,6 +331,7 @@ class ResultsFolder:
                     f"{self.path}: a results folder must be empty or made by this command; it contains other files."
                     " Choose another."
                 )
+            self._refuse_if_others_could_read()
             if files.create_once(file, text):
                 return True
         if (there := _configuration_file(self.path).read_bytes()) != text:
@@ -350,11 +351,8 @@ class ResultsFolder:
         reason = difference(stored, self.configuration) if stored else ""
         if stored and self.has(RESULTS) and DESCRIBED in self.configuration:
             reason = why_not_joined(stored, self.configuration)
-            if not reason and _is_real(self.configuration) and not _is_real(stored) and _is_open(self.path):
-                raise ResultsError(
-                    f"{self.path}: results on real data are not private, and others can open this folder; nothing was"
-                    " changed. Close it (chmod 700), or choose another folder."
-                )
+            if not reason and not _is_real(stored):
+                self._refuse_if_others_could_read()
             if not reason:
                 return
         differs = f"{reason}. " if reason == SECRET else f"Different: {reason}. " if reason else ""
@@ -363,6 +361,13 @@ class ResultsFolder:
             f" {differs}Choose another folder, or delete this one if its results are"
             " no longer wanted."
         )
+
+    def _refuse_if_others_could_read(self) -> None:
+        if _is_real(self.configuration) and _is_open(self.path):
+            raise ResultsError(
+                f"{self.path}: results on real data are not private, and others can open this folder; nothing was"
+                " changed. Close it (chmod 700), or choose another folder."
+            )
 
     def finished(self) -> tuple[dict[str, Any], Archive] | None:
         """Return configuration and results of a finished folder with any configuration; None if it is unfinished.
@@ -490,7 +495,9 @@ def _belongs_to(archive: Path, configuration: Path) -> bool:
 
 
 def _is_real(configuration: Mapping[str, Any]) -> bool:
-    return any(game.get("is_real") for game in configuration.get(DESCRIBED, ()))
+    """Return whether a game, or one of several experiments, is played on real data."""
+    parts = configuration.get("experiments", {}).values()
+    return any(game.get("is_real") for game in configuration.get(DESCRIBED, ())) or any(map(_is_real, parts))
 
 
 def _is_open(folder: Path) -> bool:

@@ -1,7 +1,11 @@
 """Rewards that come late, under the caller's keys: any order, the same choices after a restart, each reward once."""
 
+import copy
 import json
+import pickle
 import random
+import threading
+import time
 
 import numpy as np
 import pytest
@@ -194,7 +198,64 @@ def test_rewards_that_wait_show_in_no_attribute():
     assert not list(find_planted([vars(game), vars(game._feed), repr(game), str(vars(game._feed)), game.choose(1)]))
 
 
+# ---- threads, as those of a web server
+
+
+def in_two_threads(monkeypatch, game, method, *calls):
+    """Make two calls; the first one waits after the game's own method, so that the second one could overtake it."""
+    entered, wrapped = threading.Event(), getattr(game, method)
+
+    def slowly(*arguments):
+        returned = wrapped(*arguments)
+        if not entered.is_set():
+            entered.set()
+            time.sleep(0.1)
+        return returned
+
+    monkeypatch.setattr(game, method, slowly)
+    monkeypatch.setattr(threading, "excepthook", lambda refusal: None)  # one of the two may be refused
+    first, second = calls
+    threads = [threading.Thread(target=first), threading.Thread(target=lambda: entered.wait() and second())]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+def test_a_form_that_is_sent_twice_at_once_counts_once(monkeypatch):
+    game = game_of("DP-KLUCB")
+    choice = game.choose("anna")
+    in_two_threads(monkeypatch, game, "_open_choice", *[lambda: game.learn(choice, 0.5)] * 2)
+    assert game.rounds == 1
+
+
+def test_two_visitors_at_once_open_one_choice_of_own_draws(monkeypatch):
+    game = game_of("EXP3")
+    in_two_threads(monkeypatch, game, "_begin_round", lambda: game.choose("anna"), lambda: game.choose("ben"))
+    assert list(game._unlearnt) == ["anna"]
+
+
+def test_a_game_can_be_copied_before_it_begins():
+    game = game_of("DP-KLUCB")
+    for other in (copy.deepcopy(game), pickle.loads(pickle.dumps(game))):
+        other.learn(other.choose("anna"), 0.5)
+        assert other._turn is not game._turn and other.rounds == 1
+    assert game.rounds == 0
+
+
 # ---- the diary
+
+
+def test_a_game_that_is_closed_in_the_middle_of_a_call_stays_closed(tmp_path, monkeypatch):
+    """A handler of SIGTERM closes it; the call then opened it again, without the lock on the diary."""
+    game = game_of(diary=tmp_path / "diary.jsonl")
+    choice, give = game.choose("anna"), game._feed.give
+    monkeypatch.setattr(game._feed, "give", lambda *arguments: (give(*arguments), game.close()))
+    game.learn(choice, 0.5)
+    with refused(StepOutsideGameError, "closed"):
+        game.choose("ben")
+    with game_of(diary=tmp_path / "diary.jsonl") as again:
+        assert again.rounds == 1
 
 
 @pytest.mark.parametrize("name", ["DP-KLUCB", "DP-EXP3-Lap", "Batched-Lap-EXP3:batch_size=7", "Tsallis-INF"])

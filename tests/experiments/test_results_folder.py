@@ -2,12 +2,15 @@
 
 import dataclasses
 import io
+import os
 import zipfile
 
 import numpy as np
 import pytest
 
 import dp_bandit_envs
+from dp_bandit_envs import compare, load
+from dp_bandit_envs.adversaries import Replay
 from dp_bandit_envs.algorithms.specs import AlgorithmSpec, GameSpec
 from dp_bandit_envs.errors import ResultsError
 from dp_bandit_envs.experiments.experiment import Experiment
@@ -188,3 +191,21 @@ def test_an_archive_that_cannot_be_read_just_now_is_not_called_damaged(failure, 
             archive["a"]
     assert "must be readable" in str(found.value) and "elete" not in str(found.value)
     np.testing.assert_array_equal(archive["a"], np.arange(3.0))
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")
+def test_real_results_are_not_put_where_others_read(tmp_path):
+    """A folder that was made before the run, by `mkdir`, kept its permissions, and results were open to everybody."""
+    real = compare(Replay(np.full((20, 2), 0.5)), "UCB", trials=2, seed=0, progress=False)
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    folder.chmod(0o755)
+    with refused(ResultsError, "mine", "chmod 700"):
+        real.save(folder)
+    assert not list(folder.iterdir())
+    folder.chmod(0o700)
+    assert len(load(real.save(folder))) == 1
+    folder.chmod(0o750)  # its owner shares it
+    assert real.save(folder) == folder
+    several = {"name": "x", "experiments": {"one": real.configuration}}
+    assert ResultsFolder(tmp_path / "several", several).path.stat().st_mode & 0o777 == 0o700

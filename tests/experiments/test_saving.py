@@ -159,3 +159,21 @@ def test_two_saves_have_the_same_bytes(compared, tmp_path):
     one, other = compared.save(tmp_path / "one"), compared.save(tmp_path / "other")
     for file in one.iterdir():
         assert file.read_bytes() == (other / file.name).read_bytes(), file.name
+
+
+@pytest.mark.parametrize("write", [Comparison.save, Comparison.report])
+def test_finished_results_are_not_overwritten_by_others(write, tmp_path):
+    """They could only grow to these: `save` replaced results.npz beside a configuration of before."""
+    there = compare("Stochastic", "UCB", horizon=20, trials=2, progress=False)
+    folder = there.save(tmp_path / "mine")
+    files = {file.name: file.read_bytes() for file in folder.iterdir()}
+    for other in (
+        compare("Stochastic", "Uniform", horizon=20, trials=2, progress=False),
+        compare("Stochastic", "UCB", horizon=20, trials=3, progress=False),
+    ):
+        with refused(ResultsError, "mine", "other finished results"):
+            write(other, folder)
+        assert {file.name: file.read_bytes() for file in folder.iterdir()} == files
+    fewer = compare("Stochastic", "UCB", horizon=20, trials=1, progress=False)
+    write(fewer, folder)
+    assert same(load(folder), there)
