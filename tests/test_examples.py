@@ -15,6 +15,7 @@ def run(number, *, constants=None, **arguments):
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     vars(module).update(constants or {})
+    plt.close("all")  # other tests of this process may have left some open
     returned = module.main(**arguments)
     (figure,) = [plt.figure(open_one) for open_one in plt.get_fignums()]
     plt.close("all")

@@ -103,7 +103,7 @@ def test_nothing_private_can_be_seen(make):
     one = make()
     (pulled if make is policy_of else predicted)(one, np.full((30, 3), PLANTED))
     assert not list(find_planted([vars(one), repr(one), str(vars(one)), one.guarantee]))
-    assert one.guarantee.epsilon == 1.0 and "epsilon" in repr(one)
+    assert one.guarantee.epsilon == 1.0 and "eps 1" in repr(one)
 
 
 @pytest.mark.parametrize(
