@@ -341,7 +341,7 @@ class CounterSums(ChoosesDraws):
         if not self._secure:
             return factor, counter.grid_for(factor * deviation(self.noise_kind, values.norm, inputs.n_values))
         largest = max((scale for scale, _ in counter.item_draws()), default=0.0)
-        # ValueRange are rounded to the grid itself, by less than a step, whatever the scale; so it is chosen first.
+        # Values are rounded to the grid itself, by less than a step, whatever the scale; so it is chosen first.
         grid = secure_grid(2 * largest * max(factor, STEP), inputs.horizon * max(-values.low, values.high))
         return distance_on_grid(factor, grid, inputs, l2=self.noise_kind == "gaussian"), grid
 

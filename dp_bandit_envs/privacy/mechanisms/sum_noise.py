@@ -88,7 +88,7 @@ class SumNoise(ChoosesDraws):
         sigma, distance = self._sigma(inputs), distance_l2(inputs)
         if not self._secure:
             return sigma * distance, grid_of(sigma * distance)
-        # ValueRange are rounded to the grid itself, by less than a step, whatever the scale; so it is chosen first.
+        # Values are rounded to the grid itself, by less than a step, whatever the scale; so it is chosen first.
         self._grid(sigma * distance, most)
         grid = secure_grid(2 * sigma * max(distance, STEP), most)
         return sigma * distance_on_grid(distance, grid, inputs, l2=True), grid
