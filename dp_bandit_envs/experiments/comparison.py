@@ -301,9 +301,7 @@ class Comparison(Entries):
         if not isinstance(other, Comparison):
             raise WrongTypeError(f"join needs another comparison; received {checks.kind_of(other)}.")
         mine, theirs = self._configuration(), other._configuration()
-        # Two runs with secret seeds have equal configurations and different games.
-        is_secret = "seed" in mine and mine["seed"] is None
-        if other is self or (mine == theirs and not is_secret):
+        if other is self or (mine == theirs and not _has_secret_seed(mine)):
             return self
         if reason := SECRET if mine == theirs else why_not_joined(theirs, mine):
             differs = reason if reason == SECRET else f"Different: {reason}"
@@ -396,13 +394,31 @@ class Comparison(Entries):
                 f"{results.path}: the folder has other finished results; nothing was changed. Choose another folder, or"
                 " join them there: (load(folder) + comparison).save(another)."
             )
+        if _has_secret_seed(wanted) and not self._has_games_of(load(results.path)):
+            raise ResultsError(
+                f"{results.path}: the folder has the games of another secret seed; nothing was changed. Choose another"
+                " folder."
+            )
         return results, stored
+
+    def _has_games_of(self, other: "Comparison") -> bool:
+        """Return whether two comparisons with equal configurations have the same games, to the bit."""
+        return all(
+            np.array_equal(array, theirs.measures[name], equal_nan=True)
+            for mine, theirs in zip(self.entries, other.entries, strict=True)
+            for name, array in mine.measures.items()
+        )
 
     def _write(self, folder: ResultsFolder) -> None:
         arrays = {f"{entry.key}/checkpoints": entry.rounds for entry in self.entries}
         for entry in self.entries:
             arrays |= {f"{entry.key}/{entry.name}/{name}": array for name, array in entry.measures.items()}
         folder.save(RESULTS, ((name, [np.asarray(array)]) for name, array in arrays.items()))
+
+
+def _has_secret_seed(configuration: Mapping[str, Any]) -> bool:
+    """Return whether a run has a secret seed; two of these have equal configurations and different games."""
+    return "seed" in configuration and configuration["seed"] is None
 
 
 @checks.answers_wrong_calls

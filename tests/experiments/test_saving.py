@@ -177,3 +177,17 @@ def test_finished_results_are_not_overwritten_by_others(write, tmp_path):
     fewer = compare("Stochastic", "UCB", horizon=20, trials=1, progress=False)
     write(fewer, folder)
     assert same(load(folder), there)
+
+
+@pytest.mark.parametrize("write", ["save", "report"])
+def test_games_of_one_secret_seed_do_not_replace_those_of_another(tmp_path, write):
+    gains = np.random.default_rng(1).random((50, 2))
+    first, second = (compare(gains, "DP-EXP3-Lap", epsilon=1, trials=2, seed=None, progress=False) for _ in range(2))
+    folder = tmp_path / "results"
+    getattr(first, write)(folder)
+    before = (folder / "results.npz").read_bytes()
+    with refused(ResultsError, "secret seed", "another folder"):
+        getattr(second, write)(folder)
+    assert (folder / "results.npz").read_bytes() == before
+    getattr(first, write)(folder)
+    assert np.array_equal(load(folder)[0].values("external_regret"), first[0].values("external_regret"))
