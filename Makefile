@@ -9,7 +9,7 @@ LOWEST := .venv-lowest
 figure-1: $(VENV)/.base
 	$(BIN)/dp-bandit reproduce figure-1 --out results/figure-1
 
-# Without the tests of tests/thorough.txt, which take most of the time.
+# Without the tests marked thorough, which take most of the time.
 quick: $(VENV)/.test
 	$(BIN)/python -m pytest -n auto --dist loadfile -m 'not slow and not thorough'
 

@@ -40,8 +40,6 @@ SHARED = "PYTEST_XDIST_WORKER" in os.environ
 # PyTorch would start as many threads as there are cores in each.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-from tests.tools import thorough  # noqa: E402 (after the line above)
-
 
 def pytest_configure(config: pytest.Config) -> None:
     """Keep the order below; xdist would begin with the files of most tests, and end with those of few long ones."""
@@ -49,14 +47,18 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests that `make quick` leaves out, and the cases that only `make test-slow` runs; long files first."""
-    listed, slow = set(thorough.names()), thorough.slow_cases()
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Mark the cases of `slow_cases` as slow; where files are shared out, put those with thorough tests first."""
+    unknown = {}
     for item in items:
-        if item.nodeid in slow:
-            item.add_marker("slow")
-        if thorough.function_of(item.nodeid) in listed:
-            item.add_marker("thorough")
+        if marker := item.get_closest_marker("slow_cases"):
+            case = item.name.partition("[")[2].removesuffix("]")
+            unknown.setdefault(item.nodeid.partition("[")[0], set(marker.args)).discard(case)
+            if case in marker.args:
+                item.add_marker("slow")
+    renamed = {test: cases for test, cases in unknown.items() if cases}
+    if renamed and not any("::" in argument for argument in config.args):
+        raise pytest.UsageError(f"cases in slow_cases that the test does not have: {renamed}")
     if SHARED:
         long = {item.path for item in items if "thorough" in item.keywords}
         items.sort(key=lambda item: item.path not in long)  # so that no worker waits for another's long file

@@ -119,6 +119,7 @@ def stream(seed: int = 0) -> Stream:
 # ---- laws ----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", LAWS)
 def test_each_draw_has_its_law(name):
     """Its distribution function is sqrt(ln(2 / 1e-6) / (2 N)) off somewhere with probability 1e-6 at most (DKW).
@@ -142,6 +143,7 @@ def test_laws_are_of_all_formulas():
     assert {name.split()[0] for name in LAWS} | {"integers", "laplaces"} == set(FORMULAS)
 
 
+@pytest.mark.thorough
 def test_far_tails_have_their_mass():
     """Of 10^7 draws each: beyond 12 scales 31 a side on average, beyond 4.5 standard deviations 34; five roots off.
 
@@ -199,6 +201,7 @@ def test_laplace_and_normal_draws_are_quantiles_of_the_middle_of_a_cell(word):
     assert led_word(word).standard_normal() == pytest.approx(side * stats.norm.isf(nearer / 2), rel=1e-13, abs=2e-16)
 
 
+@pytest.mark.thorough
 def test_machine_code_rounds_the_middle_of_a_cell_once():
     """Also where a tie between two doubles, or the largest words, could be rounded otherwise."""
     ties = [
@@ -262,6 +265,7 @@ def test_gamma_and_beta_draws_of_extreme_parameters_end():
 # ---- the same numbers everywhere -----------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_machine_code_draws_the_same_bits_and_leaves_the_stream_where_python_does():
     for name in LAWS:
         draw, _ = LAWS[name]
@@ -277,6 +281,7 @@ def test_uniform_numbers_in_machine_code_are_numpys():
     assert numbers.tolist() == np.random.Generator(np.random.SFC64(8)).random(1000).tolist()
 
 
+@pytest.mark.thorough
 def test_integers_in_machine_code_are_those_of_python():
     def some(rng, scale):
         return rng.integers(10) + 100.0 * rng.integers(-5, 5)
@@ -284,6 +289,7 @@ def test_integers_in_machine_code_are_those_of_python():
     assert drawn_compiled(some, stream(9), 1.0, 1000).tolist() == drawn(some, stream(9), 1.0, 1000).tolist()
 
 
+@pytest.mark.thorough
 def test_an_array_of_laplace_draws_has_the_same_bits_as_single_ones():
     """In an array of NumPy's arithmetic, and filled in Python and in machine code."""
     streams, number = [stream(10) for _ in range(4)], 20_003

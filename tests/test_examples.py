@@ -48,17 +48,20 @@ def test_your_own_agent_runs_beside_exp3(capsys):
     assert "EpsilonGreedy" in capsys.readouterr().out
 
 
+@pytest.mark.thorough
 def test_a_model_learns_through_the_boundary(capsys):
     pytest.importorskip("stable_baselines3")
     # Untrained, it plays each arm about a quarter of the time.
     assert run(4, steps=2000) > 0.6
 
 
+@pytest.mark.thorough
 def test_a_model_learns_from_many_games_at_once(capsys):
     pytest.importorskip("stable_baselines3")
     assert run(5, steps=16_000, games=32) > 0.6
 
 
+@pytest.mark.thorough
 def test_talk_helps_and_thompson_sampling_needs_no_look_at_the_graph(capsys):
     regret = run(6, horizon=500, trials=10)
     assert len(regret) == 8
@@ -73,6 +76,7 @@ def test_talk_helps_and_thompson_sampling_needs_no_look_at_the_graph(capsys):
     assert "20 cliques hold all 34 members: theory promises TS-N at most 133" in capsys.readouterr().out
 
 
+@pytest.mark.thorough
 def test_which_private_learner_pays_depends_on_who_writes_the_answers(capsys):
     pytest.importorskip("statsmodels")
     worse = run(7, trials=8)

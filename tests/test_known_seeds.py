@@ -88,6 +88,7 @@ AS_IT_COMES = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("way", AS_IT_COMES)
 def test_by_default_the_seed_is_secret_where_data_are_real(way):
     """False alarm: 1e-12. Games with the seed 0 are equal, others differ in their arms."""
@@ -146,6 +147,7 @@ class Late(Stochastic):
         self.data.begin(rng)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("seed", ["auto", 3])
 @pytest.mark.parametrize("algorithm", ["UCB", "DP-EXP3-Lap", "EXP3"])
 def test_data_that_are_there_too_late_are_refused(algorithm, seed):

@@ -86,6 +86,7 @@ def test_every_part_has_a_floor_and_every_floor_its_parts():
     assert len(rooms()) + 1 <= MOST_ROOMS
 
 
+@pytest.mark.thorough
 def test_imports_go_down_only():
     wrong = [fault for module in MODULES if part_of(module) != "__init__" for fault in imports_upwards(module)]
     assert not wrong, "\n".join(wrong)
@@ -103,6 +104,7 @@ def imports_upwards(module):
             yield f"{module} ({own}) imports {part}"
 
 
+@pytest.mark.thorough
 def test_there_is_no_import_circle():
     """Neither among modules nor among folders, however an import is written."""
     assert GRAPH.circles() == []
@@ -212,12 +214,14 @@ def test_adversaries_mechanisms_and_metrics_do_not_know_gymnasium():
             assert not roots(path) & {"gymnasium", "numba", "matplotlib"}, module
 
 
+@pytest.mark.thorough
 def test_only_compiling_knows_numba():
     for module, path in MODULES.items():
         if part_of(module) != "compiling":
             assert "numba" not in roots(path), module
 
 
+@pytest.mark.thorough
 def test_no_import_finds_agents_wrappers_or_a_test_by_its_bare_name():
     """The repository's root is on the path of tests, where `import agents` would load a second copy of every class."""
     files = [

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import gymnasium as gym
+import pytest
 
 from dp_bandit_envs import __version__, make_algorithm, play
 from dp_bandit_envs.cli.command_names import COMMANDS
@@ -80,6 +81,7 @@ print(dp_bandit_envs.simulate("DPBandit-Stochastic-v0", ["EXP3"], horizon=12, tr
 """
 
 
+@pytest.mark.thorough
 def test_every_game_and_every_algorithm_is_played_in_something_like_a_browser():
     out, err = light(BROWSER + EVERYTHING)
     assert out == ["left:", "play"] and len(err) == 1
@@ -99,6 +101,7 @@ print(*{"numba", "joblib", "matplotlib", "networkx"} & set(sys.modules))
 """
 
 
+@pytest.mark.thorough
 def test_simulate_plays_the_same_games_says_so_once_and_says_what_makes_it_fast():
     out, err = light(SIMULATES)
     games = [play(gym.make("DPBandit-Switching-v0", horizon=200), make_algorithm(name), trial=2) for name in NAMES]
@@ -144,6 +147,7 @@ main()
 """
 
 
+@pytest.mark.thorough
 def test_what_needs_more_names_the_extra_in_one_line():
     done = subprocess.run([sys.executable, "-c", BLOCK + REFUSES], capture_output=True, encoding="utf-8", cwd=ROOT)
     assert done.returncode == 2, done.stderr
@@ -167,6 +171,7 @@ print(dp_bandit_envs.__file__, sys.modules["dp_bandit_envs.agents"].__file__, se
 """
 
 
+@pytest.mark.thorough
 def test_a_clone_that_is_not_installed_is_found_as_a_whole(tmp_path):
     for folder in ("dp_bandit_envs", "agents", "wrappers"):
         shutil.copytree(ROOT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("__pycache__"))

@@ -102,6 +102,7 @@ def test_make_targets_exist():
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.thorough
 def test_every_name_stands_in_the_program():
     """A part that was renamed is named by its old name until someone looks."""
     for document in [name for name in DOCUMENTS if name != ABOUT_OTHER_PROGRAMS]:

@@ -74,6 +74,7 @@ def sdist(source, tmp_path_factory):
     return next(target.glob("*.tar.gz"))
 
 
+@pytest.mark.thorough
 def test_the_wheel_has_one_top_level_package_and_all_of_it(wheel):
     names = zipfile.ZipFile(wheel).namelist()
     assert {name.split("/")[0] for name in names if ".dist-info" not in name} == {"dp_bandit_envs"}
@@ -85,6 +86,7 @@ def test_the_wheel_has_one_top_level_package_and_all_of_it(wheel):
     assert not [name for name in names if "solutions" in name or "teacher" in name]
 
 
+@pytest.mark.thorough
 def test_a_game_can_be_played_from_the_wheel_in_a_clean_environment(wheel, tmp_path):
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "env"], check=True)
     python = tmp_path / "env" / "bin" / "python"

@@ -26,6 +26,7 @@ def bandit():
     return BanditEnv(Stochastic(horizon=100), arm_order="given")
 
 
+@pytest.mark.thorough
 def test_a_hundred_thousand_trials_have_distinct_streams():
     """First numbers of 63 bits: that two of 200,000 agree by chance has probability 2e-9."""
     first = {draw(stream(0, trial=trial, role=role)) for trial in range(100_000) for role in (ADVERSARY, AGENT)}

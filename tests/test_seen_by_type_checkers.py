@@ -57,6 +57,7 @@ def errors(linked, folder, programs):
     return {(line[0], int(line[1])): line[-1].rpartition("[")[2].rstrip("]") for line in lines}
 
 
+@pytest.mark.slow
 def test_wrong_arguments_are_errors_and_right_ones_are_not(linked, tmp_path):
     """Both programs in one run of mypy, which takes half a minute without a cache."""
     expected = {6: "arg-type", 7: "call-arg", 8: "call-arg", 9: "assignment"}

@@ -1,4 +1,4 @@
-"""The suite itself: its helper for errors, its lists of costly tests, its names, and its chances of false alarms."""
+"""The suite itself: its helper for errors, its costly tests, its names, and its chances of false alarms."""
 
 import ast
 import collections
@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.tools import thorough
 from tests.tools.refusals import missing, refused
 
 
@@ -42,27 +41,22 @@ ALL = [
 ]
 
 
-def test_listed_tests_exist_once_and_in_order():
-    listed = thorough.names()
-    assert set(listed) <= set(ALL)
-    assert listed == sorted(set(listed))
-
-
-def test_slow_cases_are_cases_of_tests_that_have_others_or_a_neighbour():
-    """A case that was renamed would run in `make test` again, and nobody would see it."""
-    listed = thorough.slow_cases()
-    assert {thorough.function_of(name) for name in listed} <= set(ALL)
-    for name in listed:
-        part = thorough.function_of(name).partition("::")[0]
-        assert [other for other in ALL if other.startswith(f"{part}::") and other != name], name
+def thorough_tests():
+    """Return the names of the tests that `make quick` leaves out, as in `ALL`."""
+    return [
+        f"{path.relative_to(TESTS.parent).as_posix()}::{node.name}"
+        for path in sorted(TESTS.rglob("test_*.py"))
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.FunctionDef) and "pytest.mark.thorough" in map(ast.unparse, node.decorator_list)
+    ]
 
 
 def test_every_part_keeps_most_of_its_tests():
     """Otherwise `make quick` would say nothing of that part."""
     all_of, left_out = (
-        collections.Counter(str(Path(name).parent) for name in names) for names in (ALL, thorough.names())
+        collections.Counter(str(Path(name).parent) for name in names) for names in (ALL, thorough_tests())
     )
-    assert len(all_of) > 12
+    assert len(all_of) > 12 and left_out.total() > 100
     assert [part for part in all_of if left_out[part] > all_of[part] / 2] == []
 
 
@@ -136,6 +130,7 @@ EXACT = {
 }
 
 
+@pytest.mark.thorough
 def test_statistical_tests_state_their_chance_of_a_false_alarm():
     for path in FILES:
         for function in functions(path.read_text(encoding="utf-8")):

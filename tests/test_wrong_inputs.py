@@ -278,6 +278,7 @@ WRONG = {
 }
 
 
+@pytest.mark.thorough
 def test_a_wrong_input_is_answered_with_a_way_out():
     for name in WRONG:
         call, *words = WRONG[name]

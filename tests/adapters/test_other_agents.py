@@ -32,6 +32,7 @@ def recorded(seen):
     return choose
 
 
+@pytest.mark.thorough
 def test_it_keeps_the_contract_of_agents_with_gains_and_with_sums():
     check_agent(from_function(greedy), learns_from="both")
 
@@ -99,6 +100,7 @@ def test_a_missing_package_is_named_with_the_extra_that_installs_it(package, mon
         call()
 
 
+@pytest.mark.thorough
 def test_importing_all_adapters_loads_no_other_package():
     code = (
         "import sys; from dp_bandit_envs.adapters import *;"

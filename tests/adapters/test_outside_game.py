@@ -67,6 +67,7 @@ def everything_below(thing):
         found += one.ravel().tolist() if isinstance(one, np.ndarray) else gc.get_referents(one)
 
 
+@pytest.mark.thorough
 def test_it_chooses_the_arms_of_play_on_the_same_gains():
     """For every algorithm for arms, to the last arm, batches of any length among them."""
     for name in PLAYABLE:

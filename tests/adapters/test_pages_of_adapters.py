@@ -21,6 +21,10 @@ NEEDS = {
 """The package that a page's code needs; the others need none."""
 
 
+@pytest.mark.thorough
+@pytest.mark.slow_cases(
+    "cleanrl", "foreign-environments", "mabwiser", "stable-baselines3", "text-observations", "torchrl"
+)
 @pytest.mark.parametrize("name", NAMES)
 def test_the_code_of_a_page_runs(name, tmp_path):
     """Its blocks run from top to bottom in one process, with warnings as errors."""

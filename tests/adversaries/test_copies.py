@@ -56,6 +56,7 @@ class Inside(Adversary):
 both = pytest.mark.parametrize("made", [History, Inside])
 
 
+@pytest.mark.thorough
 @both
 def test_games_side_by_side_are_those_of_play(made):
     outcome = simulate(lambda: BanditEnv(made()), ["Uniform"], trials=5, seed=1)["Uniform"]

@@ -33,6 +33,7 @@ def test_an_arms_order_does_not_depend_on_the_other_arms_pool():
     assert (gains[:, 0] != gains[:, 1]).any()
 
 
+@pytest.mark.thorough
 def test_every_outcome_comes_first_equally_often():
     """7,000 games: each count is binomial with deviation sqrt(7000 * 1/7 * 6/7) = 29.3; allow five of them.
 

@@ -37,6 +37,14 @@ def assert_same(make_env, algorithms, *, trials=2, engine="compiled"):
     return simulation
 
 
+@pytest.mark.thorough
+@pytest.mark.slow_cases(
+    "helped-1-True-algorithms4",
+    "overfished-1-False-algorithms1",
+    "repeated-3-True-algorithms5",
+    "weighted-0-True-algorithms3",
+    "weighted-4-True-algorithms2",
+)
 @pytest.mark.parametrize(
     ("payoff", "memory", "observe_charge", "algorithms"),
     [
@@ -59,6 +67,8 @@ def test_played_and_compiled_games_are_the_same(monkeypatch, payoff, memory, obs
     assert_same(make_env, algorithms)
 
 
+@pytest.mark.thorough
+@pytest.mark.slow_cases("overfished-False-algorithms2", "weighted-True-algorithms0")
 @pytest.mark.parametrize(
     ("payoff", "observe_charge", "algorithms"),
     [
@@ -103,6 +113,7 @@ def test_sensitivity_and_guarantee_are_those_of_the_game_without_memory():
         assert (paid.sensitivity, paid.guarantee) == (plain.sensitivity, plain.guarantee)
 
 
+@pytest.mark.thorough
 def test_what_cannot_be_compiled_is_played_and_the_reason_says_so():
     """And pays as the function that does the same and can be compiled; other checkpoints change nothing."""
     given = {"memory": 2, "horizon": HORIZON}
@@ -121,6 +132,8 @@ def test_what_cannot_be_compiled_is_played_and_the_reason_says_so():
         assert np.array_equal(getattr(few, curve), getattr(every, curve)[:, [9, 199, HORIZON - 1]])
 
 
+@pytest.mark.thorough
+@pytest.mark.slow_cases("too_much")
 @pytest.mark.parametrize("payoff", [functions.too_much, functions.only_constant_play_is_too_much], ids=names)
 def test_wrong_payoffs_are_refused_by_every_engine_and_withheld_by_a_boundary(payoff):
     def make_env():
@@ -141,6 +154,8 @@ def test_wrong_payoffs_are_refused_by_every_engine_and_withheld_by_a_boundary(pa
             envs.step(np.array([0, 1]))
 
 
+@pytest.mark.thorough
+@pytest.mark.slow_cases("writes_gains-ValueError-read-only")
 @pytest.mark.parametrize(
     ("payoff", "error", "match"),
     [

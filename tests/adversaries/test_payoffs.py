@@ -132,6 +132,7 @@ def by_definition(payoff, memory, arms, rows):
     return earned, external - added(earned), policy - added(earned)
 
 
+@pytest.mark.thorough
 def test_every_history_pays_by_definition():
     for n_arms, rounds, memory in [(2, 5, 0), (2, 5, 1), (2, 5, 2), (3, 4, 1), (3, 4, 9)]:
         for payoff in PAYOFFS if memory == 1 else [functions.weighted]:
@@ -158,6 +159,7 @@ def test_a_vector_of_games_pays_by_definition():
                     assert (earned.tolist(), external, policy) == by_definition(payoff, memory, played, ROWS)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("memory", [0, 2])
 def test_stay_pays_as_the_default_charge(memory):
     """The same rewards and policy regret, to the last bit; external regret too where m = 0."""
@@ -169,6 +171,7 @@ def test_stay_pays_as_the_default_charge(memory):
         assert memory > 0 or written.external_regret() == default.external_regret()
 
 
+@pytest.mark.thorough
 def test_low_external_regret_hides_linear_policy_regret():
     """EXP3 learns the arm that is better after every history; the other one's constant play pays .275 a round more."""
     horizon = 40_000

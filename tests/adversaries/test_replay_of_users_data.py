@@ -374,6 +374,7 @@ def test_a_header_that_claims_a_giant_takes_no_memory(tmp_path):
         refused_by_name(path)
 
 
+@pytest.mark.thorough
 def test_a_small_file_that_grows_without_end_takes_little_memory(tmp_path, monkeypatch):
     monkeypatch.setattr(files, "MOST_TEXT_BYTES", 2**24)
     path = tmp_path / "gains.csv.gz"

@@ -113,6 +113,7 @@ BLOCKS = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("kind", "n_arms"), one_each(KINDS, [3, 2, 7]))
 def test_gains_are_numpys_of_the_same_uniform_numbers(engine, kind, n_arms):
     adversary = kind(n_arms, ROUNDS)
@@ -145,6 +146,7 @@ def test_python_and_machine_code_draw_the_same_bits(kind, monkeypatch):
     assert rng.random() == expected_rng.random()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", KINDS)
 def test_copies_and_new_games_share_no_state(kind):
     """Two games of one adversary in turns, then a third: the state of a game is its own."""
@@ -161,6 +163,7 @@ def test_copies_and_new_games_share_no_state(kind):
     np.testing.assert_array_equal(gains_of(one, new_stream(2)), expected[2])
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", [SwitchingCost, MemoryBounded])
 def test_rows_apart_in_memory_are_filled_in_place(engine, kind):
     wide = np.full((ROUNDS, 3, 4), np.nan)
@@ -307,6 +310,7 @@ def test_a_short_game_does_not_load_numba():
     assert run(SHORT) == ["False"]
 
 
+@pytest.mark.thorough
 def test_gains_are_the_same_with_numba_switched_off():
     adversary = SwitchingCost(4, 3000)
     adversary.begin(stream(2, role=ADVERSARY))

@@ -115,6 +115,8 @@ def test_the_exploration_rate_must_be_a_probability(wrong):
         Exp3(exploration_rate=wrong)
 
 
+@pytest.mark.thorough
+@pytest.mark.slow_cases("1.0-0.0")
 @pytest.mark.parametrize(("rate", "gain"), [(1.0, 0.0), (1.0, 1.0), (0.3, 1.0)])
 def test_ten_million_rounds_of_equal_gains_stay_finite(gain, rate):
     """River's weights overflow after 17,012 rounds at rate 0.3. A NaN would make every draw the last arm's.
@@ -143,6 +145,7 @@ def test_ten_million_rounds_of_equal_gains_stay_finite(gain, rate):
         assert outcome.pulls.max() < horizon * p + 5 * spread
 
 
+@pytest.mark.thorough
 def test_an_arm_that_fell_behind_recovers():
     """Arm 0 pays for 6,000 rounds, then arm 1: its share is e^-1500 by then, which no double holds.
 
@@ -177,6 +180,7 @@ def test_an_arm_that_fell_behind_recovers():
     assert p[1] > 0.7
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("rate", "published", "error"), [(0.01, 484.9, 3.6), (0.05, 233.7, 4.5)])
 def test_pseudo_regret_is_the_one_measured_independently(rate, published, error):
     """T = 20,000, means (.55, .5, .5, .5), 400 games: within five combined standard errors of another program's.
@@ -226,6 +230,7 @@ class Tidied(FunctionalAgent):
         return Steps(0, 1)
 
 
+@pytest.mark.thorough
 def test_compiled_games_tidy_after_the_same_steps_as_played_ones():
     batch_size = 3
     player = Algorithm("tidied", Tidied, lambda env: MiniBatchAverage(env, batch_size=batch_size))
@@ -264,6 +269,8 @@ def by_hand(rate, n_arms, arms, gains):
     return scores, weights, reference, raised
 
 
+@pytest.mark.thorough
+@pytest.mark.slow_cases("0.3-1", "1.0-1")
 @pytest.mark.parametrize(("rate", "batch_size"), [(0.3, 1), (1.0, 1), (1.0, 2)])
 def test_every_engine_rescales_by_the_rule_in_words(rate, batch_size):
     horizon = 1500
@@ -292,6 +299,7 @@ def test_every_engine_rescales_by_the_rule_in_words(rate, batch_size):
         assert numbers == [scores, weights, [reference], [rate]]
 
 
+@pytest.mark.thorough
 def test_a_score_grows_by_at_most_one_in_a_step():
     """As p is at least rate / K, up to rounding; so between two calls of `tidy` weights stay below e^(50 + 32)."""
     for n_arms, rate in [(2, 1.0), (8, 1e-6), (8, 0.5), (300, 0.01)]:

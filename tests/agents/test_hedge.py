@@ -124,6 +124,8 @@ def test_without_draws_left_it_stays():
     assert arms == [1] * 6
 
 
+@pytest.mark.thorough
+@pytest.mark.slow_cases("9")
 @pytest.mark.parametrize("most", [1, 9])
 def test_played_sequences_have_the_exact_law(most):
     """Pearson's chi-square over the 27 sequences of 3 arms in 3 rounds. False alarm: 1e-6 (52 degrees and fewer)."""
@@ -145,6 +147,7 @@ def test_played_sequences_have_the_exact_law(most):
     assert statistic < 74
 
 
+@pytest.mark.thorough
 def test_with_a_fresh_draw_in_every_round_it_is_hedge():
     one, other = (
         Algorithm("one", lambda: LazyHedge(fresh_probability=1), player="same"),
@@ -195,6 +198,7 @@ def test_without_privacy_the_leader_of_the_last_epoch_is_played_and_ties_are_dra
     assert play(ExpertsEnv(gains=GainTable(table)), EpochLeader(epsilon=math.inf)).arms[1:].tolist() == [1] * 63
 
 
+@pytest.mark.thorough
 def test_an_adversary_that_knows_the_epochs_wins():
     """It pays the arms in turns, an epoch each: the leader of an epoch gets nothing in the next, hence no bound."""
     table = np.zeros((256, 2))

@@ -212,6 +212,7 @@ GAMES = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", GAMES)
 def test_every_arm_of_a_game_has_the_largest_index(name):
     """A lazy agent decides seldom, so it plays five games."""

@@ -82,6 +82,7 @@ def test_density_of_large_parameters_has_mass_1():
             assert mass == pytest.approx(1, abs=2e-11)
 
 
+@pytest.mark.thorough
 def test_the_mass_under_the_tangent_is_below_its_bound():
     """ln(f(c) / s) <= -x - TANGENT_MARGIN at x = LAZY_FROM, the worst c, for parameters 1 + [0, 1e5]; less beyond."""
     worst = -math.inf
@@ -127,6 +128,7 @@ TAILS = [
 ]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("alpha", "beta", "floor"), TAILS)
 def test_tail_and_the_law_beyond_agree_with_scipy(alpha, beta, floor):
     """Chance of exceeding c, and P(Beta > draw) / P(Beta > c), which is uniform: mean, square, five standard errors.
@@ -254,6 +256,7 @@ def shares(way, alphas, betas, first, calls, seed):
     return counts / calls
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("way", WAYS)
 def test_two_arms_by_hand(way):
     """P(Beta(1, 3) > Beta(1, 5)) = 5 / 8: minima of 3 and of 5 uniform variables, and the least of 8 is among the 5.
@@ -292,6 +295,7 @@ EVERY = ("one by one", "many, one changed")
 """Both ways to look for it; how many arms changed before matters where there are many."""
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("name", "way"),
     [
@@ -316,6 +320,7 @@ def test_the_largest_has_the_same_law_as_numpys_draws_of_all(name, way):
         assert np.all(np.abs(found - expected) < 5 * np.sqrt(variance) + 3 / n)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("before", [(20.0, 80.0), (450.0, 550.0)], ids=["far behind", "close"])
 def test_a_changed_posterior_has_a_new_chance(before):
     """Arm 3 catches up with the leader between two calls: in the next one it wins as often.
@@ -335,6 +340,7 @@ def test_a_changed_posterior_has_a_new_chance(before):
     assert abs(wins - n / 2) < 5 * math.sqrt(n / 4)
 
 
+@pytest.mark.thorough
 def test_the_line_is_never_above_the_floor():
     alphas, betas = [500.0, *[20.0] * 39], [500.0, *[80.0] * 39]
     search, rng = start(40), Stream(np.random.SFC64(6))
@@ -348,6 +354,7 @@ def test_the_line_is_never_above_the_floor():
     assert below > 3
 
 
+@pytest.mark.thorough
 def test_compiled_and_interpreted_agree_bit_for_bit():
     setting, one, other = np.random.default_rng(12), Stream(np.random.SFC64(13)), Stream(np.random.SFC64(13))
     address = (stream_address(other),)

@@ -45,6 +45,7 @@ def begun(features, horizon=1000, **options):
     return agent
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("name", "mixing"), [*((name, 0.3) for name in FEATURES), ("rank 2 of 4", 0.01), ("rank 2 of 4", 1.0)]
 )

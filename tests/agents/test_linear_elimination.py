@@ -70,6 +70,7 @@ def test_every_design_of_live_arms_is_nearly_optimal(name):
         assert (state.planned >= state.weights * (rounds - support) - 1e-9).all()
 
 
+@pytest.mark.slow_cases("60 in 8-0.7-False")
 @pytest.mark.parametrize(
     ("name", "scale", "normal"),
     [*((name, 0.7, False) for name in FEATURES), *(("10 in 5", scale, True) for scale in (0.0, 0.7, 30.0))],

@@ -63,6 +63,7 @@ def test_the_table_of_the_hybrid_counter_by_hand():
     assert 16 * math.log(16) <= at(width, 16, 1) * (1 + 1e-12) <= 16 * math.log(16) * 1.004
 
 
+@pytest.mark.thorough
 def test_tables_cover_every_number_of_items():
     """The width at t is no smaller than the counter's own for failure probability t^-4; an arm has n <= t gains."""
     for t in [16, HORIZON]:

@@ -92,6 +92,7 @@ def private_model():
     return model
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("flat", [False, True])
 def test_a_trained_model_plays_games_that_can_be_repeated(flat, private_model):
     model = sb3.A2C("MlpPolicy", FlattenObservation(game()), n_steps=8, seed=0).learn(16) if flat else private_model

@@ -132,6 +132,7 @@ def test_the_last_arm_is_played_whatever_is_released():
     assert alive(agent) == [0, 1]
 
 
+@pytest.mark.thorough
 def test_equal_arms_all_stay():
     """A game of fair coins: it loses an arm with probability at most pi^2 / 12 / T, below 0.00002.
 

@@ -81,6 +81,7 @@ SUMS = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("case", "last"), [*((case, 0) for case in SUMS), ("close", 1), ("close", 2)])
 def test_arms_are_played_as_often_as_they_are_likely_to_be_best(case, last):
     """Exact chances by numeric integration; the arm played last, which is drawn first, must not matter.

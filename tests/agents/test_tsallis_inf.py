@@ -35,6 +35,7 @@ def losses():
         yield rng.exponential(1e4, n_arms)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("rate", [1.0, 0.1, 1e-3])
 def test_normalisation_solves_for_a_sum_of_1(rate):
     """Against SciPy's root of the same equation, in units of 1 / rate below the smallest loss."""
@@ -169,6 +170,7 @@ def test_tsallis_inf_learns_independent_gains_faster_than_exp3():
     assert difference.mean() > 5 * difference.std(ddof=1) / math.sqrt(60)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("name", "gain"), [("Tsallis-INF", 0.0), ("HTINF", 1.0)])
 def test_a_million_rounds_of_equal_gains_stay_finite(name, gain):
     outcome = simulate(

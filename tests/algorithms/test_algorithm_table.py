@@ -36,6 +36,7 @@ ON_POINTS = ["SCRiBLe", "AS-SCRiBLe", "Batched-Lap-SCRiBLe", "OSMD", "AS-OSMD"]
 ON_GRAPHS = ["TS-N", "TS-MaxN", "UCB-N", "UCB-MaxN"]
 
 
+@pytest.mark.thorough
 def test_every_algorithm_says_what_it_guarantees():
     for name in NAMES:
         algorithm = make_algorithm(name)
@@ -111,6 +112,7 @@ def test_the_bound_of_batches_reaches_as_far_as_a_batch():
     assert algorithm.regret_bound(n_arms=2, horizon=1000, memory=5) == math.inf
 
 
+@pytest.mark.thorough
 def test_no_bound_exceeds_the_horizon_and_an_unknown_one_stays_inf():
     """Every gain is in [0, 1], so T rounds cost at most T; at epsilon = 0.001 most bounds are cut."""
     for name in NAMES:
@@ -241,6 +243,7 @@ def test_means_are_checked_whether_there_is_a_bound_or_not():
                 make_algorithm(name).pseudo_regret_bound(means=means, horizon=horizon)
 
 
+@pytest.mark.thorough
 def test_any_agent_may_stand_inside_the_wrapper():
     """DP-Lambda-Lap takes a base by name or by class, and the two are the same where they name the same."""
     by_name, by_class = (

@@ -67,6 +67,7 @@ def test_a_target_for_a_person_is_shared_by_their_rounds():
     assert found.parameters["epsilon"] == pytest.approx(0.5, rel=1e-6)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", sorted(set(algorithm_names()) - FREE))
 def test_every_private_algorithm_meets_a_target_with_a_delta(name):
     if name == "EXP3":
@@ -84,6 +85,7 @@ def test_every_private_algorithm_meets_a_target_with_a_delta(name):
         assert reached > 0.5 * {"DP-UCB-INT": 0.97, "Lazy-Hedge": 0.998}.get(name, 1 - 2e-6)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", sorted(set(algorithm_names()) - FREE - {"EXP3", "EXP3-tau"}))
 def test_pure_targets_are_met_without_a_delta_or_refused(name):
     if name in NOT_PURE:
@@ -131,6 +133,7 @@ def test_wrong_targets_are_refused():
             calibrate("DP-SE", epsilon=1.0, rounds_per_person=rounds, **SIZE)
 
 
+@pytest.mark.thorough
 def test_simulate_compares_algorithms_at_equal_guarantees():
     """Also on a cycle, where a round reveals 3 gains; Private-UCB by itself adds more noise than it needs."""
     for game, more in (
@@ -147,6 +150,7 @@ def test_simulate_compares_algorithms_at_equal_guarantees():
     assert (one["DP-EXP3-Lap"].external_regret == plain["DP-EXP3-Lap"].external_regret).all()
 
 
+@pytest.mark.thorough
 def test_simulate_at_a_guarantee_refuses_what_is_above_it_and_plays_what_guarantees_nothing():
     game, target = "DPBandit-Stochastic-v0", {"epsilon": 0.5, "at_guarantee": True, "horizon": 50}
     with refused(UnreachableGuaranteeError, "DP-SE", 1, 0.5):

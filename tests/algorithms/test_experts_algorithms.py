@@ -54,6 +54,7 @@ def test_noise_of_noisy_hedge_is_for_all_gains_of_a_round_and_it_undoes_the_resc
     assert rate == pytest.approx(math.sqrt(math.log(4) / (200 * (1 / 8 + 4))))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "name", [name if name == "Lazy-Hedge" else pytest.param(name, marks=pytest.mark.slow) for name in FULL_INFORMATION]
 )
@@ -79,6 +80,7 @@ def mean_and_error(sample):
     return sample.mean(), sample.std(ddof=1) / math.sqrt(len(sample))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("gains", "epsilon", "n_arms"),
     [("Deterministic", 0.3, K), pytest.param("Oblivious", 3.0, 4, marks=pytest.mark.slow)],
@@ -110,6 +112,7 @@ def test_pseudo_regret_of_dp_epochs_is_below_its_bound(means):
 SPECIFIED = {"Hedge": (133, 9), "DP-Epochs": (40, 13), "Noisy-Hedge": (4201, 620)}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("trials", [30, pytest.param(100, marks=pytest.mark.slow)])
 def test_regret_is_the_specified_one(trials):
     """Five standard errors of both means. False alarm: 1e-4 (Student's law for 30 games, three comparisons).
@@ -126,6 +129,7 @@ def test_regret_is_the_specified_one(trials):
         assert mean - 5 * error < make_algorithm(name).regret_bound(n_arms=K, horizon=T), name
 
 
+@pytest.mark.slow
 def test_identical_fair_coins_cost_every_algorithm_the_same():
     """E max_i G_i - T / 2 for all: for two arms sqrt(T / (4 pi)) nearly. Within five standard errors.
 

@@ -71,6 +71,7 @@ PUBLISHED = [
 ]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("case", "trials"),
     [

@@ -72,11 +72,13 @@ SAME = [
 ]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("name", "parameters", "other", "its", "game"), SAME, ids=str)
 def test_it_is_the_other_algorithm(name, parameters, other, its, game):
     assert same_game(made(name, parameters), made(other, its), game)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("name", "parameters", "other", "its", "env_id"),
     [
@@ -93,6 +95,7 @@ def test_short_of_the_limit_it_is_not(name, parameters, other, its, env_id):
     assert not same_game(made(name, parameters), made(other, its), env_id)
 
 
+@pytest.mark.thorough
 def test_batches_help_where_epsilon_is_small():
     """Asi, Raman and Talwar (2025) against noise on every gain at epsilon = 0.1, paired, four standard errors.
 

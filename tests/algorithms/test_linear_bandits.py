@@ -62,6 +62,7 @@ def regrets_of(game, name, parameters, trials, horizon=HORIZON):
     return regrets(game[0], name, tuple(parameters.items()), options, trials, horizon)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("game", "name", "parameters", "mean", "error", "trials"),
     [
@@ -83,6 +84,8 @@ def test_regret_is_that_of_an_independent_prototype(game, name, parameters, mean
     assert math.isinf(bound) == ("learning_rate" in parameters)
 
 
+@pytest.mark.thorough
+@pytest.mark.slow_cases("EXP2-True")
 @pytest.mark.parametrize(("name", "coins"), [("EXP2", True), ("AS-EXP2", True), ("AS-EXP2", False)])
 def test_with_features_regret_is_below_its_bound_and_below_that_of_plain_arms(name, coins):
     """Features of rank 5 tell 100 arms apart with a fraction of the regret that EXP3 has without them."""
@@ -93,6 +96,7 @@ def test_with_features_regret_is_below_its_bound_and_below_that_of_plain_arms(na
     assert found < 0.85 * statistics.mean(regrets_of(game, without, {}, 4))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("game", "noisy", "plain", "parameters"),
     [
@@ -149,6 +153,7 @@ def test_noise_of_payoffs_exceeds_its_bound_no_more_often_than_said():
         assert noise.std() == pytest.approx(math.sqrt(2) * scale, rel=0.03)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("game", "parameters"), [(FULL_BALL, {"paper_noise": True}), (("DPBandit-Linear-v0", {"coins": True}), {})]
 )

@@ -145,6 +145,7 @@ def test_bounds_by_hand():
     assert make_algorithm("Batched-Lap-EXP3", epsilon=0.1).regret_bound(n_arms=K, horizon=T) == pytest.approx(expected)
 
 
+@pytest.mark.thorough
 def test_private_batch_size_is_the_inverse_of_the_guarantee():
     """Enough at this size; and at no smaller one, by trying them all."""
     assert private_batch_size(4, 1000, math.inf, 0.1) == private_batch_size(4, 2, math.inf, 0.1) == 1
@@ -167,6 +168,7 @@ def test_private_batch_size_is_the_inverse_of_the_guarantee():
                         assert batches_guarantee(4, horizon, smaller).epsilon_at(delta) > epsilon
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("horizon", "epsilon", "expected", "before"), [(2**18, 1.0, 26, 150), (2**22, 1.0, 47, 403), (2**14, 0.1, 92, 252)]
 )
@@ -177,6 +179,7 @@ def test_private_batch_sizes_at_delta_t_to_the_minus_two(horizon, epsilon, expec
     assert private_batch_size(4, horizon, epsilon, horizon**-2.0) == expected
 
 
+@pytest.mark.thorough
 def test_where_the_theorem_ends_batches_are_not_lost():
     """K = 10, T = 2^14, epsilon = .1: between batches for which the theorem, and the older bound, is enough, a gap.
 

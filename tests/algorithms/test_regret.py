@@ -41,6 +41,7 @@ def everything():
     return [*algorithms, make_algorithm("EXP3-tau", batch_size=40, label="tau 40")]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("panel", "horizon"),
     [
@@ -166,6 +167,7 @@ def assert_same_law(regrets):
         assert abs(one.std(ddof=1) - other.std(ddof=1)) < 5 * math.sqrt(2) * spread / math.sqrt(len(one)), name
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("horizon", "trials"), [(2**14, 60), pytest.param(2**18, 72, marks=pytest.mark.slow)])
 def test_figure_1_compares_as_the_paper_says(horizon, trials):
     """With a gap of .08 instead of .05 the same law would be refused for EXP3-tau, so it means something.
@@ -201,6 +203,7 @@ def below(one, other):
     return mean / error
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("means", "epsilon"),
     [((0.9, 0.6), 0.3), pytest.param((0.7, 0.5, 0.5, 0.3), math.inf, marks=pytest.mark.slow)],
@@ -253,6 +256,7 @@ def test_adap_ucb_is_the_one_measured_elsewhere(trials):
 NAMES = ("DP-KLUCB", "DP-IMED", "AdaP-KLUCB", "AdaP-UCB", "DP-SE", "DP-UCB")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("horizon", [50_000, pytest.param(10**6, marks=pytest.mark.slow)])
 def test_private_algorithms_compare_as_the_papers_say(horizon):
     """Five arms, epsilon = 1: by five standard errors of the difference. In long games KL beats its UCB, by little.

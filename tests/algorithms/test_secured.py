@@ -31,6 +31,7 @@ WEIGHED = ["AS-FTPL", "DP-FTRL"]
 KINDS = [*((name, {}) for name in algorithm_names() if name not in WEIGHED), ("DP-FTRL", {"counter": "k-ary"})]
 
 
+@pytest.mark.thorough
 def test_every_algorithm_plays_with_secure_draws():
     for name, options in KINDS:
         fast = make_algorithm(name, **options)

@@ -80,6 +80,7 @@ def only(many):
     return one
 
 
+@pytest.mark.thorough
 def test_a_game_is_named_the_same_way_at_every_door():
     for door, way in one_each(list(PLAYING), [*NAMED, *GIVEN]):
         size = {"horizon": ROUNDS} if way in NAMED else {}
@@ -89,6 +90,7 @@ def test_a_game_is_named_the_same_way_at_every_door():
         assert found == expected.external_regret[-1]
 
 
+@pytest.mark.thorough
 def test_a_table_or_a_file_of_gains_is_a_game(tmp_path):
     best = TABLE.sum(axis=0).max()
     for outcome in (only(simulate(TABLE, "UCB").values()), only(compare(TABLE, "UCB", **QUIET).entries).measures):
@@ -119,6 +121,7 @@ ALGORITHMS = {
 TAKE_EPSILON = ("name", "makes an Algorithm", "module")
 
 
+@pytest.mark.thorough
 def test_an_algorithm_is_named_the_same_way_at_every_door():
     for door, way in one_each(list(PLAYING), ALGORITHMS):
         finite = [PLAYING[door]("Stochastic", ALGORITHMS[way], horizon=ROUNDS, n_arms=3)]
@@ -130,6 +133,7 @@ def test_an_algorithm_is_named_the_same_way_at_every_door():
         assert np.isfinite(finite).all()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("way", ["name", "call", "makes an Algorithm"])
 def test_doors_that_look_at_an_algorithm_take_the_same(way):
     algorithm, size = ALGORITHMS[way], {"n_arms": 2, "horizon": 100}
@@ -150,6 +154,7 @@ def test_an_epsilon_that_is_given_is_that_of_the_algorithm():
     assert make_algorithm("DP-KLUCB:epsilon=0.25").parameters["epsilon"] == 0.25
 
 
+@pytest.mark.thorough
 def test_an_adversary_is_checked_by_its_short_name():
     check_adversary("Stochastic", horizon=20)
     with refused(ConformanceError, "arguments"):
@@ -162,6 +167,7 @@ def test_two_functions_without_a_name_draw_noise_of_their_own():
     assert not np.array_equal(a, b)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("game", [BanditEnv(Mine()), made], ids=["environment", "function"])
 def test_a_folder_knows_a_game_that_has_no_id(game, tmp_path):
     compare(game, "UCB", folder=tmp_path / "a", **QUIET)

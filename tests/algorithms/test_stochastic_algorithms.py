@@ -79,6 +79,7 @@ def test_the_papers_budget_is_twice_what_the_paper_says():
             assert algorithm.paper_guarantee(**SIZE).epsilon == 0.7
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("name", "counter"),
     [
@@ -176,6 +177,8 @@ def test_thompson_sampling_allows_for_noise_by_hand(name, ahead):
     assert (agent._state.alphas[0], agent._state.betas[0]) == pytest.approx((101 + ahead, 301 - ahead))
 
 
+@pytest.mark.thorough
+@pytest.mark.slow_cases("DP-UCB-BOUND", "DP-UCB-INT", "LDP-UCB-B", "Lazy-DP-TS", "Private-UCB")
 @pytest.mark.parametrize("name", PRIVATE)
 def test_without_noise_they_learn_better_than_with_much(name):
     """Mean pseudo-regret over 400 trials, paired on the gains, by four standard errors.

@@ -61,6 +61,7 @@ def test_the_draw_of_an_unfinished_batch_counts():
     assert math.fsum(found.values()) == pytest.approx(1, abs=1e-12)
 
 
+@pytest.mark.thorough
 def test_a_false_claim_is_refuted():
     honest = make_algorithm("DP-Epochs", epsilon=1.0)
     agent = make_algorithm("DP-Epochs", epsilon=4.0).make_agent
@@ -69,6 +70,7 @@ def test_a_false_claim_is_refuted():
     assert exact_loss(honest).holds
 
 
+@pytest.mark.thorough
 def test_zcdp_alone_can_refute():
     """DP-Hedge at a third more than its rate: at delta = 1e-6 a game of four rounds is too short to show it."""
     honest = make_algorithm("DP-Hedge", epsilon=1.0)

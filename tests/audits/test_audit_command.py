@@ -56,6 +56,7 @@ def numbers(table, row):
     return re.search(rf"{row}[^│]*│\s*(?:>= )?(\S+)", table)[1]
 
 
+@pytest.mark.thorough
 def test_declared_and_exact_epsilon_are_shown():
     table = shown("DP-UCB", epsilon=0.7)
     assert numbers(table, "declared") == "0.7" == numbers(table, "exact")
@@ -63,6 +64,7 @@ def test_declared_and_exact_epsilon_are_shown():
     assert numbers(shown("DP-EXP3-Lap:epsilon=.3", epsilon=None), "exact") == "0.3"  # parameters follow a name
 
 
+@pytest.mark.thorough
 def test_the_plot_is_saved(tmp_path):
     out = tmp_path / "audit.png"
     table = shown("AdaP-UCB", out=out)
@@ -107,6 +109,7 @@ class HalfTheNoiseLater(Mechanism):
         return PrivacyGuarantee(epsilon=1.0)
 
 
+@pytest.mark.thorough
 def test_half_the_noise_from_the_40th_release_on_is_seen():
     """The sampled bounds are shown with their confidence."""
     mine = Algorithm("Half", Ucb, lambda env: PrivacyBoundary(env, HalfTheNoiseLater()))
@@ -141,6 +144,7 @@ def test_a_refuted_claim_is_red_and_an_infinite_bar_ends_at_the_axis():
     assert [text.get_text() for text in axes.texts] == ["1", r"$\infty$", "at least 0.5", "-", "at least 1.01"]
 
 
+@pytest.mark.slow
 def test_an_agents_own_draws_are_audited_in_short_games():
     table = shown("EXP3", epsilon=None, games=100, horizon=3)
     assert 0.2 < float(numbers(table, "exact")) < 0.3
@@ -162,6 +166,7 @@ class InPython(HalfTheNoiseLater):
         return release_with_half_the_noise_later(state, arm, gain, rng)
 
 
+@pytest.mark.thorough
 def test_games_in_ordinary_python_are_fewer_and_say_how_long_they_take(capsys, monkeypatch):
     """Time stands at 100 s after the first look: the first line is there, with the reason and what is left."""
     seconds = iter([0.0, *range(100, 10**6, 100)])

@@ -27,6 +27,7 @@ def algorithm(name):
     return make_algorithm(name, **({"epsilon": 1.0} if "epsilon" in takes else {}))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ["DP-EXP3-Lap", "DP-UCB"])
 def test_compiled_releases_are_those_of_the_audit(name):
     assert exact_loss(algorithm(name), drivers=["compiled"]).differs == ()

@@ -75,6 +75,7 @@ def test_an_event_and_its_excess_by_hand():
     assert claim_excess(unseen, np.zeros((50, 1)), np.zeros((50, 1)), 0.0, 0.0, 1e-3) == -math.inf
 
 
+@pytest.mark.thorough
 def test_a_mechanism_at_its_limit_is_hardly_ever_accused():
     """At epsilon = 1 and scale 1 every event far out has the ratio e. Bounds that fail 0.1 may accuse 40 of 400.
 

@@ -68,6 +68,7 @@ def test_every_algorithm_is_in_one_of_the_lists():
     assert len(NOISY) >= 25
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("epsilon", EPSILONS)
 @pytest.mark.parametrize("name", NOISY)
 def test_no_algorithm_loses_more_than_it_claims(name, epsilon):
@@ -89,6 +90,7 @@ OWN_SETTINGS = [
 ]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("name", "settings"), OWN_SETTINGS)
 def test_an_agents_own_draws_lose_no_more_than_it_claims(name, settings):
     loss = exact_loss(make_algorithm(name, **settings))
@@ -97,6 +99,7 @@ def test_an_agents_own_draws_lose_no_more_than_it_claims(name, settings):
     assert 0 < loss.rho <= loss.declared.rho
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", NOTHING_CLAIMED)
 def test_draws_without_a_claim_are_audited_too(name):
     loss = exact_loss(name)
@@ -124,6 +127,7 @@ def test_what_is_released_without_noise_hides_nothing(name):
     assert loss.declared.model == "none" and loss.holds and math.isnan(loss.ratio)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("graph", GRAPHS)
 @pytest.mark.parametrize("name", ON_GRAPHS)
 def test_on_graphs_no_algorithm_loses_more_than_it_claims(name, graph):
@@ -168,6 +172,7 @@ def test_on_graphs_own_draws_lose_no_more_than_is_claimed(name, graph):
     assert loss.holds and 0 < loss.ratio <= 1
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("game", ["Ball", "Cube", "Simplex"])
 @pytest.mark.parametrize("noise", ["laplace", "own-norm", "gaussian"])
 def test_noise_on_vectors_loses_what_it_claims(noise, game):
@@ -179,6 +184,7 @@ def test_noise_on_vectors_loses_what_it_claims(noise, game):
     assert loss.ratio == pytest.approx(1.0, rel=1e-6)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", [*ON_VECTORS, *ON_PAYOFFS])
 @pytest.mark.parametrize("game", ["Ball", "Cube", "Simplex"])
 def test_in_every_game_of_points_algorithms_lose_what_they_claim(name, game):
@@ -210,6 +216,7 @@ def test_losses_of_blocks_by_hand():
     assert loss.by_round == pytest.approx([0.7] * 4 + [0.0] * 3, rel=2e-9)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("counter", ["binary", "honaker", "k-ary", "hybrid", "logarithmic", "segment-trees"])
 def test_a_counter_with_one_arm_loses_epsilon(counter):
     """One arm gets all items, so the first of them is in as many nodes as any; see tests/counters."""

@@ -84,6 +84,7 @@ SIZES = [
 ]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("kind", "block"), SIZES)
 def test_a_leak_in_low_bits_is_seen_and_honest_noise_is_not_accused(kind, block):
     """The noise has steps of 2^-20, and a gain of 1 adds 2^-25; a block of 40 is first full in a game of 64 rounds."""
@@ -110,6 +111,7 @@ def test_a_release_that_rises_and_falls_with_its_draw_is_not_judged():
         float_loss(mechanism, games=20)
 
 
+@pytest.mark.thorough
 def test_no_algorithm_shows_a_gain_in_low_bits():
     for name in [name for name in NOISY if name not in SLOW]:
         loss = float_loss(name, games=20)
@@ -129,6 +131,7 @@ def test_arms_have_no_low_bits():
             float_loss(name)
 
 
+@pytest.mark.thorough
 def test_a_wrapper_that_leaks_in_low_bits_breaks_a_rule():
     def wrap(leak):
         return lambda env: PrivacyBoundary(env, Blocks(draw=DRAWS["laplace"], leak=leak))
@@ -169,6 +172,7 @@ def rows_of(mechanism):
     return {row.bar.label: row.verdict for row in rows}, code
 
 
+@pytest.mark.thorough
 def test_the_command_says_what_low_bits_show():
     """The three verdicts: fine, refuted, and not looked at, which is then said beside the exact loss, too."""
     rows, code = rows_of(Blocks(draw=DRAWS["laplace"]))

@@ -24,6 +24,7 @@ EXACT = {
 """By how much the exact loss passes the claim, by hand: see each lesson's sentence."""
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("name", "epsilon"), [*zip(LESSONS, itertools.cycle([0.1, 1.0, 3.0]))])
 def test_the_broken_one_is_rejected_and_its_twin_passes(name, epsilon):
     """The audits are exact, but for floats: there the twin has no impossible release, so it passes with certainty."""
@@ -32,6 +33,7 @@ def test_the_broken_one_is_rejected_and_its_twin_passes(name, epsilon):
     assert not lesson.rejects(lesson.repaired(epsilon))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", EXACT)
 def test_the_broken_one_loses_what_its_sentence_says(name):
     lesson = LESSONS[name]
@@ -54,6 +56,7 @@ def test_no_table_has_a_broken_one():
     assert {*defined} == {*shown}
 
 
+@pytest.mark.thorough
 def test_half_of_the_releases_in_plain_doubles_rule_the_other_gain_out():
     """Gain 0 with |noise| below 1/2 is finer than doubles near 1, which 1 + noise is rounded to.
 
@@ -66,6 +69,7 @@ def test_half_of_the_releases_in_plain_doubles_rule_the_other_gain_out():
     assert float_loss(lesson.repaired(3.0), games=300).impossible == 0
 
 
+@pytest.mark.thorough
 def test_the_gallery_is_a_table_of_one_line_each(monkeypatch):
     some = {name: LESSONS[name] for name in ("range", "first mean", "no grid")}
     monkeypatch.setattr("dp_bandit_envs.cli.audit_commands.LESSONS", some)

@@ -55,6 +55,7 @@ def true_loss(sigma):
     return math.log(0.5 / (math.erfc(1 / sigma / math.sqrt(2)) / 2))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("sigma", "standard"), [(1.0, False), (0.3, True)])
 def test_clipped_normal_noise_loses_what_the_ends_show(sigma, standard):
     truth = true_loss(sigma)
@@ -65,6 +66,7 @@ def test_clipped_normal_noise_loses_what_the_ends_show(sigma, standard):
     assert liar.refuted and "refuted" in str(liar)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("sigma", SIGMAS)
 def test_an_honest_delta_does_not_refute_clipped_noise(sigma):
     """As above, with a delta besides, which makes the loss smaller."""

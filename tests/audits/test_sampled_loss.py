@@ -36,6 +36,8 @@ def adap_ucb(mechanism):
     return Algorithm("mine", honest.make_agent, wrapping=lambda env: PrivacyBoundary(env, mechanism))
 
 
+@pytest.mark.thorough
+@pytest.mark.slow_cases("EXP3")
 @pytest.mark.parametrize("name", ["LDP-UCB-B", "EXP3"])
 def test_no_claim_is_refuted_by_arms(name):
     """False alarm: at most 1e-4 for each algorithm, the confidence asked for."""
@@ -45,6 +47,7 @@ def test_no_claim_is_refuted_by_arms(name):
     assert 0 <= loss.epsilon <= loss.declared.epsilon
 
 
+@pytest.mark.thorough
 def test_no_claim_is_refuted_by_releases():
     """False alarm: at most 1e-4, the confidence asked for."""
     private = make_algorithm("DP-UCB", epsilon=0.3)
@@ -52,6 +55,8 @@ def test_no_claim_is_refuted_by_releases():
     assert loss.holds and len(loss.held) == 4
 
 
+@pytest.mark.thorough
+@pytest.mark.slow_cases("AdaP-UCB")
 @pytest.mark.parametrize("name", ["AdaP-UCB", "LDP-UCB-B"])
 def test_arms_alone_show_most_of_the_loss(name):
     """300,000 games show more, see the slow test. False alarm: none (fixed seed).
@@ -70,6 +75,7 @@ def test_arms_alone_show_nine_tenths_of_the_loss(name):
     assert 0.9 < loss.epsilon <= 1.0
 
 
+@pytest.mark.thorough
 def test_releases_show_most_of_the_loss():
     """False alarm: none (fixed seed)."""
     loss = sampled_loss(LaplaceClipRescale(epsilon=1.0), of="releases", games=20_000, horizon=4)
@@ -89,6 +95,7 @@ def test_releases_show_nine_tenths_of_the_exact_loss(name, parameters):
     assert 0.9 * exact < loss.epsilon <= loss.declared.epsilon
 
 
+@pytest.mark.thorough
 def test_too_little_noise_is_rejected_from_arms_alone():
     """It claims 1 and has the noise of 4; about 3 is shown with this many games. False alarm: none (fixed seed)."""
     loss = sampled_loss(adap_ucb(TooLittleNoise(epsilon=4.0)), games=5000, horizon=6)
@@ -97,6 +104,7 @@ def test_too_little_noise_is_rejected_from_arms_alone():
     assert not loss.holds
 
 
+@pytest.mark.thorough
 def test_too_little_noise_is_rejected_from_releases():
     """False alarm: none (fixed seed)."""
     loss = sampled_loss(TooLittleNoise(epsilon=4.0), of="releases", games=5000, horizon=4)
@@ -104,12 +112,14 @@ def test_too_little_noise_is_rejected_from_releases():
     assert not loss.holds
 
 
+@pytest.mark.thorough
 def test_the_same_noise_with_an_honest_claim_passes():
     """False alarm: 1e-4."""
     loss = sampled_loss(adap_ucb(BlockSums(epsilon=4.0)), of="arms", games=2000, horizon=4, confidence=1 - 1e-4)
     assert loss.holds
 
 
+@pytest.mark.thorough
 def test_a_seed_repeats_an_audit_on_any_number_of_cores(monkeypatch):
     one = sampled_loss("LDP-UCB-B", games=9000, horizon=4, seed=5)
     monkeypatch.setattr("os.cpu_count", lambda: 1)
@@ -119,6 +129,7 @@ def test_a_seed_repeats_an_audit_on_any_number_of_cores(monkeypatch):
     np.testing.assert_array_equal(one.event.codes, other.event.codes)
 
 
+@pytest.mark.thorough
 def test_no_game_is_played_twice_and_two_bounds_share_the_failure_probability(monkeypatch):
     """An event is chosen in games of its own: no two looks share a trial, on either table, nor with the test."""
     taken, shares, once, bound = [], [], TranscriptSampler.play, sampled.least_epsilon
@@ -149,6 +160,7 @@ def test_bounds_by_hand():
     assert least_epsilon(10, 10, 10, 0.0, 0.1) == pytest.approx(math.log(low), rel=1e-12)
 
 
+@pytest.mark.thorough
 def test_false_alarms_are_within_the_level():
     """Coins of .3 e and .3 / 1 at failure .2: alarms above epsilon = 1 in at most 20 % of 1,000 repetitions.
 
@@ -286,6 +298,7 @@ def test_a_claim_that_is_just_true_is_refuted_no_more_often_than_the_level(mecha
     assert binom.sf(alarms(mechanism, 200) - 1, 200, LEVEL) > 1e-5
 
 
+@pytest.mark.slow
 def test_a_claim_that_is_just_true_survives_most_of_ten_audits():
     """False alarm: 1e-4; more than seven alarms of ten at level .2 have probability 7.8e-5."""
     assert alarms(RandomizedResponse, 10) <= 7

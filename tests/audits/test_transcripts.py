@@ -52,6 +52,7 @@ def test_games_are_those_of_simulate(name):
             np.testing.assert_array_equal(row, np.diff(pulls, axis=0).argmax(axis=1))
 
 
+@pytest.mark.thorough
 def test_arms_of_batches_are_those_of_play():
     """The last batch of two of seven rounds is one round long."""
     algorithm = make_algorithm("EXP3-tau", batch_size=2)
@@ -60,6 +61,7 @@ def test_arms_of_batches_are_those_of_play():
     np.testing.assert_array_equal(arms[0], play(env, algorithm, seed=SEED, trial=4).arms)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("name", "parameters", "steps"),
     [("LDP-UCB-B", {}, 7), ("Batched-Lap-EXP3", {"batch_size": 2}, 4), ("DP-FTRL", {}, 7)],

@@ -22,6 +22,7 @@ SOME = ("play_exp3", "play_ucb", "play_ball")
 """Functions of `games.c` for the ordinary tests: two in lanes, and points."""
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "played",
     [one if one.function in SOME else pytest.param(one, marks=pytest.mark.slow) for one in GAMES],

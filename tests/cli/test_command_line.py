@@ -48,6 +48,7 @@ def arrays_in(file):
 SMALL = ("--horizon", 64, "--trials", 3)
 
 
+@pytest.mark.thorough
 def test_run_writes_all_files(dp_bandit, tmp_path):
     code, out, err = dp_bandit("run", "Stochastic", "EXP3", "Uniform", *SMALL, "--out", "mine", "--seed", 5)
     assert (code, err) == (0, "")
@@ -70,6 +71,7 @@ def test_run_writes_all_files(dp_bandit, tmp_path):
 RECORDED = [id_ for id_ in ARM_IDS if "Trial" in id_ or "Replay" in id_]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("ids", "player", "horizon"),
     [
@@ -83,6 +85,7 @@ def test_every_environment_runs(dp_bandit, ids, player, horizon):
     assert dp_bandit("run", *ids, player, *horizon, "--trials", 1, "--out", "mine")[0] == 0
 
 
+@pytest.mark.thorough
 def test_lists_pairs_and_yes_or_no_can_be_written(dp_bandit):
     def arguments(environment):
         return experiment_from([environment], ["EXP3"], epsilon=None, trials=1, horizon=5, seed=0).games[0].env_kwargs
@@ -100,6 +103,7 @@ def game_of(name):
     return "Oblivious" if name in BANDITS else home_of(name) + given
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("game", sorted({game_of(name) for name in algorithm_names()}))
 def test_every_algorithm_runs(dp_bandit, tmp_path, game):
     names = [name for name in algorithm_names() if game_of(name) == game]
@@ -139,6 +143,7 @@ def test_a_file_of_gains_is_a_game(dp_bandit, tmp_path):
     assert saved["data_sha256"] == {file.name: hashlib.sha256(file.read_bytes()).hexdigest()}
 
 
+@pytest.mark.thorough
 def test_parameters_follow_a_name(dp_bandit, tmp_path):
     words = ["EXP3-tau:batch_size=5", "EXP3-tau:epsilon=2.0,delta=1e-6", "DP-Lambda-Lap:base=Tsallis-INF,epsilon=3"]
     code, _, err = dp_bandit("run", "Switching", *words, "--horizon", 400, "--trials", 2, "--out", "mine")
@@ -184,6 +189,7 @@ def test_delta_follows_the_horizon_of_the_game(dp_bandit, tmp_path):
     assert code == 2 and missing(err, "horizon", 2, "EXP3-tau", 1) == []
 
 
+@pytest.mark.thorough
 def test_one_epsilon_is_the_guarantee_of_every_algorithm_everywhere(dp_bandit, tmp_path):
     """EXP3-tau's used to be dropped without a word: epsilon 26 beside an epsilon of 5 (horizon 400, delta T^-2)."""
     words = ("run", "Stochastic", "UCB", "DP-EXP3-Lap", "EXP3-tau", "EXP3-tau:batch_size=50")
@@ -209,6 +215,7 @@ def test_one_epsilon_is_the_guarantee_of_every_algorithm_everywhere(dp_bandit, t
         assert float(delta) == (1e-06 if name == "EXP3-tau" else 0)
 
 
+@pytest.mark.thorough
 def test_tables_fit_the_terminal_and_show_median_and_quantile(dp_bandit, monkeypatch):
     """It is played once; the same command again prints what is saved."""
     for columns in (60, 80, 150):
@@ -235,6 +242,7 @@ def test_results_go_below_results_by_default(dp_bandit, tmp_path):
     assert re.fullmatch(r"run-stochastic-[0-9a-f]{8}", folder.name)
 
 
+@pytest.mark.thorough
 def test_reproduce_writes_all_files_and_every_claim(dp_bandit, tmp_path):
     code, out, err = dp_bandit("reproduce", "figure-1", "--trials", 6, "--horizon", 128, "--out", "mine", "--jobs", 1)
     assert (code, err) == (0, "")
@@ -263,6 +271,7 @@ def test_another_epsilon_draws_five_algorithms(dp_bandit, tmp_path):
     assert "All private algorithms have epsilon = 1 " in (folder / "report.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.thorough
 def test_figure_graph_writes_two_experiments_and_goes_on_where_it_was_stopped(dp_bandit, tmp_path, monkeypatch):
     """With random graphs of 40 arms instead of 500, stopped in the second experiment."""
     monkeypatch.setattr(figure_graph, "N_ARMS", 40)
@@ -360,6 +369,7 @@ def test_what_is_listed_can_be_shown(dp_bandit):
     assert (code, out) == (2, "") and missing(err, "DP-IMED") == [] and err.count("\n") == 1
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_name_can_be_shown_with_its_parameters(kind):
     for name, thing in KINDS[kind]().items():
@@ -416,6 +426,8 @@ def test_known_deviations_are_declared(name, parts):
     assert all(part in differs for part in parts)
 
 
+@pytest.mark.thorough
+@pytest.mark.slow_cases("command2")
 @pytest.mark.parametrize(
     "command",
     [("run", "Stochastic", "EXP3"), ("reproduce", "figure-2-modern"), ("reproduce", "figure-graph")],
@@ -447,6 +459,7 @@ def test_an_environment_takes_arguments_after_a_colon(dp_bandit, tmp_path):
     assert experiment_from(["Stochastic"], ["UCB"], epsilon=None, trials=1, horizon=5, seed=0).games[0].env_kwargs == {}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("name", "epsilon", "words"),
     [

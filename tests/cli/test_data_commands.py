@@ -10,6 +10,7 @@ from dp_bandit_envs.adversaries import Replay
 from tests.tools.pages import blocks, lines, run
 
 
+@pytest.mark.thorough
 def test_a_file_is_played_and_counted_as_the_page_says(dp_bandit):
     """The lines for a shell play the file that the Python of the page has written."""
     run(*blocks("docs/real-data.md", "python"))

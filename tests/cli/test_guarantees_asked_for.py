@@ -20,6 +20,7 @@ def calibrated(*algorithms, target, environment="Stochastic:means=[.9,.6]"):
     return experiment_from([environment], list(algorithms), at_guarantee=True, **options)
 
 
+@pytest.mark.thorough
 def test_a_run_plays_what_simulate_plays(dp_bandit, tmp_path):
     """The same parameters, hence the same noise; the words on the terminal are in the report, too."""
     words = "run Stochastic:means=[.9,.6] Private-UCB DP-UCB-INT --epsilon 1 --delta 1e-6 --at-guarantee"
@@ -80,6 +81,7 @@ def mine(tmp_path):
     )
 
 
+@pytest.mark.thorough
 def test_a_run_counts_its_games_and_stops_at_the_budget(dp_bandit, tmp_path):
     """8 rounds at 0.05 are 0.4 for a person; two more games of 0.4 do not fit into the 0.6 that are left."""
     assert dp_bandit("ledger", "my.ledger", "--epsilon", 1, "--unit", "person")[0] == 0
@@ -98,6 +100,7 @@ def test_a_run_counts_its_games_and_stops_at_the_budget(dp_bandit, tmp_path):
     assert missing(row, "1", "0.4") == []
 
 
+@pytest.mark.thorough
 def test_all_games_of_a_run_are_counted_before_the_first(dp_bandit, tmp_path):
     dp_bandit("ledger", "my.ledger", "--epsilon", 5, "--unit", "person")
     both = ["run", "mine.csv", "DP-EXP3-Lap", "DP-IMED", *GAME[3:]]
@@ -107,6 +110,7 @@ def test_all_games_of_a_run_are_counted_before_the_first(dp_bandit, tmp_path):
     assert again[0] == 0 and Ledger.load(tmp_path / "my.ledger").spent.games == 6  # nothing was played again
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("words", "named"),
     [
@@ -129,6 +133,7 @@ def test_a_wrong_ledger_is_one_sentence_and_spends_nothing(dp_bandit, tmp_path, 
     assert Ledger.load(tmp_path / "my.ledger").spent.games == 0
 
 
+@pytest.mark.thorough
 def test_calibrate_prints_what_python_finds_for_a_person(dp_bandit):
     size = {"n_arms": 3, "horizon": 500}
     words = ["--epsilon", "1", "--delta", "1e-6", "--n-arms", "3", "--horizon", "500", "--rounds-per-person", "4"]

@@ -32,6 +32,7 @@ main()
 """
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(os.name != "posix", reason="SIGKILL")
 @pytest.mark.parametrize("last", ["chunks/switching-000032.npz", pytest.param("figure.svg", marks=pytest.mark.slow)])
 def test_a_killed_run_ends_with_the_same_bytes(last, dp_bandit, tmp_path):

@@ -54,6 +54,7 @@ def mine(tmp_path):
     (tmp_path / "mistaken.py").write_text(FILE, encoding="utf-8")
 
 
+@pytest.mark.thorough
 def test_a_line_that_fails_is_named_from_worker_processes_too(dp_bandit):
     words = ("run", "Stochastic", "mistaken:Forgetful", "--trials", 2, "--horizon", 9, "--jobs", 2)
     code, _, err = dp_bandit(*words)
@@ -92,6 +93,7 @@ def forgotten():
 SMALL = "--trials 2 --horizon 20"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("words", "named"),
     [
@@ -108,6 +110,7 @@ def test_what_a_module_registers_is_named_with_it(dp_bandit, forgotten, words, n
     assert missing(out, *named) == []
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("words", "named"),
     [

@@ -25,6 +25,7 @@ WORDS = "run mine.csv DP-EXP3-Lap Tsallis-INF --epsilon 0.5 --trials 2 --horizon
 RUN = tuple(WORDS.split())
 
 
+@pytest.mark.thorough
 def test_terminal_and_report_say_what_holds_for_a_record_and_a_person(dp_bandit, tmp_path, monkeypatch):
     """Sixteen rounds, pools of 4: a record serves in 4 rounds; p0 has two of arm 0, so serves in 8.
 
@@ -81,6 +82,7 @@ def written(folder):
     return b"\n".join(found)
 
 
+@pytest.mark.thorough
 def test_without_a_seed_it_is_secret_and_written_nowhere(dp_bandit, tmp_path, monkeypatch):
     monkeypatch.setattr(simulation, "draw_seed", lambda: SECRET)
     code, out, err = dp_bandit(*PLAIN)
@@ -95,6 +97,7 @@ def test_without_a_seed_it_is_secret_and_written_nowhere(dp_bandit, tmp_path, mo
         assert form not in everything
 
 
+@pytest.mark.thorough
 def test_a_given_seed_is_warned_of_on_the_terminal_and_in_the_report(dp_bandit, tmp_path):
     code, out, _ = dp_bandit(*PLAIN, "--seed", 3)
     assert code == 0 and "The noise can be subtracted." in out
@@ -106,6 +109,7 @@ def test_a_given_seed_is_warned_of_on_the_terminal_and_in_the_report(dp_bandit, 
     assert "Seed 0;" in report and "| for a record |" not in report
 
 
+@pytest.mark.thorough
 def test_an_interrupted_run_with_a_secret_seed_cannot_go_on_and_says_so(dp_bandit, tmp_path, monkeypatch):
     """It stops when the first of three chunks is saved."""
     save = running.Chunk.save
@@ -131,6 +135,7 @@ def test_an_interrupted_run_with_a_secret_seed_cannot_go_on_and_says_so(dp_bandi
     assert dp_bandit(*known)[0] == 0
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such modes")
 def test_nobody_else_can_open_the_results_on_real_data(dp_bandit, tmp_path):
     assert dp_bandit(*PLAIN)[0] == 0

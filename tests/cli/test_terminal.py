@@ -38,6 +38,7 @@ def test_a_folder_is_not_named_like_a_file(tmp_path):
     assert folder(tmp_path / "plot.png").is_dir()
 
 
+@pytest.mark.thorough
 def test_a_run_takes_a_horizon_as_people_write_it(dp_bandit):
     code, out, _ = dp_bandit("run", "Stochastic", "EXP3", "--horizon", "2e2", "--trials", 1, "--out", "mine")
     assert code == 0 and "200 rounds" in out
@@ -75,6 +76,7 @@ def in_locale(folder, locale, *words):
     return done.returncode, done.stdout, done.stderr
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("locale", "words", "said"),
     [(LOCALE, ["list"], b"DP-IMED"), (LOCALES["ASCII and strict"], ["show", "KL-UCB"], b"Garivier and Capp? (2011)")],
@@ -85,6 +87,8 @@ def test_everything_can_be_printed(tmp_path, locale, words, said):
     assert out.isascii() and said in out
 
 
+@pytest.mark.thorough
+@pytest.mark.slow_cases("ASCII and strict")
 @pytest.mark.skipif(os.name != "posix", reason="bytes as words of a command line")
 @locales
 def test_files_may_have_names_that_the_locale_cannot_read(tmp_path, locale):
@@ -100,6 +104,7 @@ def test_files_may_have_names_that_the_locale_cannot_read(tmp_path, locale):
     assert "dp-bandit run donnée.npy EXP3 --trials 1 --jobs 1 --out été" in text.replace("'", "")
 
 
+@pytest.mark.thorough
 def test_a_wrong_word_is_one_line(tmp_path):
     code, out, err = in_locale(tmp_path, LOCALE, "run", "Stochéstic", "EXP3", *SMALL)
     assert (code, out) == (2, b"")

@@ -146,6 +146,7 @@ def here(dp_bandit, tmp_path, monkeypatch):
     return dp_bandit
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("line", WRONG)
 def test_a_wrong_word_gets_one_sentence_before_anything_is_played(line, here, tmp_path):
     before = {path.name for path in tmp_path.iterdir()}
@@ -168,6 +169,7 @@ def test_an_agent_without_a_docstring_is_not_shown_with_that_of_its_base_class(h
     assert code == 0 and out.split() == ["Silent:", "agent", "Parameters", "width", "=", "0.7"], err
 
 
+@pytest.mark.thorough
 def test_a_module_of_the_working_directory_is_found_and_shown(here, tmp_path):
     assert here("run", "Stochastic", "mine_here:private", "--epsilon", 1, "--trials", 1, "--horizon", 5)[0] == 0
     code, out, _ = here("show", "mine_here:private")

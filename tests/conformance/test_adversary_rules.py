@@ -25,11 +25,25 @@ OBJECTS = {
 }
 
 
+@pytest.mark.thorough
+@pytest.mark.slow_cases(
+    "DPBandit-Ball-v0",
+    "DPBandit-Cube-v0",
+    "DPBandit-Deterministic-v0",
+    "DPBandit-FullyOblivious-v0",
+    "DPBandit-Linear-v0",
+    "DPBandit-Oblivious-v0",
+    "DPBandit-Shifting-v0",
+    "DPBandit-Simplex-v0",
+    "DPBandit-Switching-v0",
+    "DPBandit-Trial-v0",
+)
 @pytest.mark.parametrize("id_", IDS)
 def test_ids_of_ours_pass(id_):
     assert check_adversary(id_, horizon=300) is None
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("adversary", OBJECTS.values(), ids=OBJECTS.keys())
 def test_adversaries_of_ours_pass(adversary):
     assert check_adversary(adversary) is None
@@ -232,6 +246,7 @@ BROKEN = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("broken", "message"), BROKEN.values(), ids=BROKEN)
 def test_a_broken_adversary_is_caught(broken, message):
     kind = type("Broken", (Good,), broken) if isinstance(broken, dict) else broken

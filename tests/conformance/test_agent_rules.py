@@ -24,6 +24,33 @@ WITH_PARAMETERS = {
 }
 
 
+@pytest.mark.thorough
+@pytest.mark.slow_cases(
+    "BallOsmd",
+    "DiscountedUcb",
+    "EpochLeader",
+    "Exp2",
+    "Exp3, rate 1",
+    "Exp3Set",
+    "GaussianThompsonSampling",
+    "Htinf",
+    "Imed",
+    "KlUcb",
+    "LazyHedge",
+    "LinearElimination",
+    "LocalUcb",
+    "PerturbedLeader",
+    "PerturbedLeaderOfArms",
+    "RegularizedLeader",
+    "RestartedUcb",
+    "Scrible",
+    "ScribleOnVectors",
+    "SlidingWindow",
+    "SuccessiveElimination",
+    "TsMaxN",
+    "TsallisInf",
+    "Ucb, for noise",
+)
 @pytest.mark.parametrize("make", (OURS | WITH_PARAMETERS).values(), ids=(OURS | WITH_PARAMETERS).keys())
 def test_agents_of_ours_pass(make):
     assert check_agent(make) is None
@@ -53,6 +80,7 @@ class Good:
             self.counts[arm] += int(observation["observed"][arm])
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", [None, "both"])
 def test_a_foreign_agent_passes(kind):
     assert check_agent(Good, learns_from=kind) is None
@@ -65,6 +93,7 @@ class WithProbabilities(Good):
         return chances
 
 
+@pytest.mark.thorough
 def test_a_foreign_agent_with_probabilities_passes():
     assert check_agent(WithProbabilities) is None
 
@@ -235,6 +264,7 @@ BROKEN = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("broken", "message"), BROKEN.values(), ids=BROKEN)
 def test_a_broken_agent_is_caught(broken, message):
     kind = type("Broken", (Good,), broken) if isinstance(broken, dict) else broken
@@ -258,6 +288,7 @@ class NeedsAll(Good):
         self.counts = [1] * self.n_arms
 
 
+@pytest.mark.thorough
 def test_an_agent_that_needs_all_gains_passes_where_they_are_revealed():
     class SaysSo(NeedsAll):
         feedback = "full"

@@ -19,6 +19,28 @@ ONE_OF_EACH_KIND = (
 )
 
 
+@pytest.mark.thorough
+@pytest.mark.slow_cases(
+    "AS-EXP2",
+    "AS-FTRL",
+    "AS-SCRiBLe",
+    "AdaP-KLUCB",
+    "DP-Hedge",
+    "DP-KLUCB",
+    "DP-SE",
+    "DP-UCB",
+    "EXP3",
+    "EXP3-SET",
+    "EXP3-tau",
+    "LDP-UCB-B",
+    "Lazy-Hedge",
+    "OSMD",
+    "TS",
+    "Tsallis-INF",
+    "UCB",
+    "UCB-MaxN",
+    "Uniform",
+)
 @pytest.mark.parametrize("name", ONE_OF_EACH_KIND)
 def test_algorithms_of_ours_pass(name):
     """With fewer games than by default, which all of them play below; False alarm: 5e-7."""
@@ -51,6 +73,7 @@ def mine(*, epsilon=1.0):
     return Algorithm("whatever", Exp3, functools.partial(LaplaceClipRescale, epsilon=epsilon))
 
 
+@pytest.mark.thorough
 def test_third_parties_algorithms_pass():
     """False alarm: 1e-6."""
     check_algorithm(GOOD, games=100)
@@ -193,12 +216,14 @@ BROKEN = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("broken", "message"), BROKEN.values(), ids=BROKEN.keys())
 def test_a_broken_algorithm_is_caught(broken, message):
     with pytest.raises(ConformanceError, match=message):
         check_algorithm(broken, games=0)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("rate", [0.01, 0.5])
 def test_a_false_claim_of_an_algorithm_that_needs_all_gains_is_caught(rate):
     """At a rate of .01 the claim is true: 23 draws of range .02 are .46-DP. False alarm: 5e-7."""
@@ -223,6 +248,8 @@ FALSE_CLAIMS = {
 }
 
 
+@pytest.mark.thorough
+@pytest.mark.slow_cases("a hundredth of the noise")
 @pytest.mark.parametrize("wrapping", FALSE_CLAIMS.values(), ids=FALSE_CLAIMS.keys())
 def test_a_false_claim_about_the_arms_played_is_caught(wrapping):
     """UCB has no randomness of its own, so one changed round changes the arms nearly with certainty."""

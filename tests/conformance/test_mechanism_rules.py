@@ -78,6 +78,7 @@ def test_a_broken_mechanism_is_caught_and_named(function, words):
             check_wrapper(broken(lambda state, arm, gain, rng: (np.inf, 1), releases_sums=True), games=0)
 
 
+@pytest.mark.thorough
 def test_a_right_one_passes():
     check_wrapper(broken(), games=0)
 

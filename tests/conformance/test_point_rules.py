@@ -44,6 +44,7 @@ class OfPayoffs(Follower):
         self.totals = self.totals + self.rng.standard_normal(len(point)) * (1 - float(observation["gain"][0]))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("right", [Follower, OfPayoffs])
 def test_a_right_agent_passes(right):
     assert check_agent(right) is None
@@ -140,6 +141,7 @@ BROKEN = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("broken", "words"), BROKEN.values(), ids=BROKEN)
 def test_a_broken_agent_is_caught(broken, words):
     with refused(ConformanceError, *words):
@@ -174,6 +176,7 @@ def noisy(env):
     return CounterSums(env, counter="binary", epsilon=1.0)
 
 
+@pytest.mark.thorough
 def test_right_algorithms_pass():
     """False alarm: 5e-7 for each of three games."""
     assert check_algorithm(Algorithm("leader", None, noisy, make_point_agent=RegularizedLeader), games=40) is None
@@ -207,6 +210,7 @@ class Claims(Algorithm):
         return claimed(2, 2)
 
 
+@pytest.mark.thorough
 def test_a_false_claim_of_privacy_is_caught():
     false = Claims("claims", None, ExactSums, own_guarantee=claimed, make_point_agent=RegularizedLeader)
     with refused(ConformanceError, "points", "epsilon = 0.1"):

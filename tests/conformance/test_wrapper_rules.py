@@ -147,6 +147,27 @@ OURS = {
 }
 
 
+@pytest.mark.thorough
+@pytest.mark.slow_cases(
+    "BlockSums, kept",
+    "CounterSums, binary",
+    "CounterSums, honaker",
+    "CounterSums, hybrid",
+    "CounterSums, k-ary",
+    "CounterSums, logarithmic",
+    "CounterSums, padded",
+    "CounterSums, padded-binary",
+    "CounterSums, segment-trees",
+    "CounterSums, smooth-binary",
+    "CounterSums, square-root",
+    "ExactSums(RandomizedResponse)",
+    "LaplaceClipRescale(MiniBatchAverage)",
+    "LaplaceClipRescale, clipped",
+    "LaplaceClipRescale, no noise",
+    "MiniBatchAverage(LaplaceClipRescale)",
+    "MiniBatchAverage, no rounds left over",
+    "RandomizedResponse",
+)
 @pytest.mark.parametrize(("wrap", "many"), OURS.values(), ids=OURS.keys())
 def test_wrappers_of_ours_pass(wrap, many, monkeypatch):
     """With fewer releases whose low bits are looked at than by default; False alarm: 5e-7."""
@@ -159,6 +180,7 @@ def test_no_wrapper_is_forgotten_here():
     assert made == {name for name in wrappers.__all__ if not name.endswith("Boundary")} - {"ProjectToSet"}
 
 
+@pytest.mark.thorough
 @BY_HAND
 def test_a_wrapper_made_by_hand_passes():
     """False alarm: 5e-7."""
@@ -477,6 +499,7 @@ def made(broken):
     return type("Broken", (HandMade,), broken) if isinstance(broken, dict) else broken
 
 
+@pytest.mark.thorough
 @BY_HAND
 @pytest.mark.parametrize(("broken", "message"), BROKEN.values(), ids=BROKEN)
 def test_a_broken_wrapper_is_caught(broken, message):
@@ -491,6 +514,7 @@ IN_THE_GALLERY = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.filterwarnings("ignore:low bits not looked at")
 @pytest.mark.parametrize("fault", IN_THE_GALLERY)
 def test_what_is_broken_in_the_gallery_is_caught_and_its_twin_passes(fault, monkeypatch):
@@ -501,6 +525,8 @@ def test_what_is_broken_in_the_gallery_is_caught_and_its_twin_passes(fault, monk
     check_wrapper(partial(PrivacyBoundary, mechanism=lesson.repaired(0.5)), games=0)
 
 
+@pytest.mark.thorough
+@pytest.mark.slow_cases("a half", "a tenth", "one draw", "the first gain again", "uniform")
 @BY_HAND
 @pytest.mark.parametrize("part", TOO_LITTLE_NOISE)
 def test_too_little_noise_is_caught(part):
@@ -514,6 +540,7 @@ def test_too_little_noise_is_caught(part):
         check_wrapper(made(broken), horizon=horizon, games=3000 if part == "a half" else 500)
 
 
+@pytest.mark.thorough
 @BY_HAND
 def test_events_are_tested_in_fresh_games():
     """No two of the games in which an event is chosen or tested have the same seed."""
@@ -553,6 +580,7 @@ class OtherFacts(vector.LaplaceClipRescale):
         pass
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("many", "message"),
     [

@@ -46,6 +46,7 @@ def test_released_prefixes_at_infinite_epsilon_are_exact(name):
     assert some.variance(1000) == 0.0
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ALL)
 def test_a_release_is_the_exact_sum_plus_noise_that_does_not_depend_on_the_items(name):
     """Two counters with one seed, all items 0 and all items 1, and the same noise from `advance` alone.
@@ -70,6 +71,7 @@ def test_a_release_is_the_exact_sum_plus_noise_that_does_not_depend_on_the_items
     assert len(moved) == (8 if name == "logarithmic" else 200)  # 1, 2, ..., 128
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ALL)
 def test_asking_again_gives_the_same_number_and_draws_nothing(name):
     rng = Counting(0)
@@ -311,6 +313,7 @@ def draws_of(name: str, horizon: int, **more) -> np.ndarray:
     return np.diff(made)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ["binary", "hybrid", "segment-trees", "square-root"])
 def test_one_draw_an_item(name):
     assert (draws_of(name, HORIZON) == 1).all()
@@ -387,6 +390,7 @@ def together(name: str, rng: Nudged) -> tuple[list[float], list[int]]:
     return releases[1:], draws
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("play", [alone, together])
 @pytest.mark.parametrize("name", ROUNDED_ONCE)
 def test_a_draw_that_is_rounded_to_the_same_number_changes_nothing_later(name, play):
@@ -412,6 +416,7 @@ def test_a_draw_that_is_rounded_to_the_same_number_changes_nothing_later(name, p
 # ---- compiled functions
 
 
+@pytest.mark.thorough
 def test_compiled_noise_equals_the_python_one_bit_for_bit():
     """Two arms in turns and one stream, so that a draw too many or too few shows in all that follows."""
     for epsilon in [0.7, math.inf]:

@@ -32,6 +32,7 @@ from tests.tools.fake_draws import Impulse
 EPSILON = 0.7
 
 
+@pytest.mark.thorough
 def test_no_item_loses_more_than_epsilon():
     for horizon in [1, 2, 3, 4, 7, 8, 9, 31, 32, 33, 40]:
         for name in LAPLACE:
@@ -47,6 +48,7 @@ FULL = [
 ]
 
 
+@pytest.mark.thorough
 def test_some_item_loses_exactly_epsilon():
     """The scale of the smooth counter, too, is that of the items' exact loss."""
     for name, horizon in FULL:
@@ -130,6 +132,7 @@ def test_the_square_root_counter_spends_exactly_epsilon_and_delta():
             assert lengths.max() == pytest.approx(math.sqrt(2 * some.guarantee.rho), rel=1e-10)
 
 
+@pytest.mark.thorough
 def test_releases_of_the_square_root_are_as_correlated_as_its_map_says():
     """Not only each variance: L L^T scale^2 for a few pairs of times, with the standard error of a mean of products.
 
@@ -150,6 +153,7 @@ def test_releases_of_the_square_root_are_as_correlated_as_its_map_says():
 # ---- rounding ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", LAPLACE)
 def test_scales_are_never_rounded_towards_less_noise(name):
     """In exact arithmetic, every draw has at least the scale that its share of epsilon asks for.

@@ -44,6 +44,7 @@ def check_exact(name: str, horizon: int, **more) -> None:
     assert variances == pytest.approx(declared, rel=1e-11)
 
 
+@pytest.mark.thorough
 def test_declared_variance_is_that_of_the_draws_in_the_release():
     for horizon in [1, 2, 63, 64, 65]:
         for name in ALL:
@@ -88,6 +89,7 @@ def check_measured(name: str, most: int, trials: int, **more) -> None:
     assert (np.abs(noise.mean(axis=1)) <= 6 * np.sqrt(declared / trials)).all()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ALL)
 def test_measured_variance_is_the_declared_one_at_every_time_and_around_powers_of_two(name):
     check_measured(name, 9, 4000)
@@ -146,6 +148,7 @@ def test_maximum_variances_at_100_000_items_by_hand(at_100_000):
     assert at_100_000["k-ary"].maximum == pytest.approx(2 * 16 * 41, rel=4e-9)
 
 
+@pytest.mark.thorough
 def test_mean_variance_of_segment_trees_and_hybrid_without_a_horizon():
     """At T = 2^17 - 1: 6468 against 13,964."""
     for kind, mean in ((SegmentTreesCounter, 6_468), (HybridCounter, 13_964)):
@@ -210,6 +213,7 @@ def own_counter(name: str, horizon: int, **more):
 IN_BASES = [*((name, {}) for name in ALL), *(("k-ary", {"base": base}) for base in (3, 5, 23, 99))]
 
 
+@pytest.mark.thorough
 def test_the_mean_variance_is_that_of_a_look_at_every_time():
     """At every number of items up to 1,000; the sums of doubles of one counter may differ by their rounding."""
     for name, more in IN_BASES:
@@ -219,6 +223,7 @@ def test_the_mean_variance_is_that_of_a_look_at_every_time():
         np.testing.assert_allclose(means, sums / np.arange(1, 1001), rtol=1e-12)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ALL)
 def test_the_mean_variance_goes_with_the_horizon_the_counter_was_made_for(name):
     """A counter for each T, as `compare` makes them: the number of levels changes with T."""
@@ -239,6 +244,7 @@ def test_the_mean_variance_of_the_longest_game_takes_no_time(name):
 IN_FEW = ["binary", "hybrid", "segment-trees", "honaker", "smooth-binary", "square-root"]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("name", "horizon", "more"),
     [*((name, 300, {}) for name in IN_FEW), *(("k-ary", 800, {"base": base}) for base in (3, 9, 23))],

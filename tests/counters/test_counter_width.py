@@ -40,6 +40,7 @@ def widths(name: str) -> dict[float, list[float]]:
     return found
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ALL)
 @pytest.mark.parametrize("failure_probability", [0.5, 0.01, 1e-3])
 def test_errors_exceed_the_width_no_more_often_than_claimed(name, failure_probability):
@@ -129,6 +130,7 @@ def test_widths_of_the_hybrid_at_131071_items():
     assert split == pytest.approx(2 * paper, rel=1e-12)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ALL)
 def test_width_grows_as_the_failure_probability_falls(name):
     for at_one_time in zip(*widths(name).values(), strict=True):

@@ -94,6 +94,7 @@ def test_the_command_prints_table_and_advice(monkeypatch, capsys):
     assert printed.splitlines()[-1].startswith("Smallest mean ")
 
 
+@pytest.mark.thorough
 def test_the_plot_is_saved_and_is_the_same_every_time(monkeypatch, capsys, tmp_path):
     saved = []
     for name in ("one", "other"):

@@ -50,6 +50,7 @@ def in_order(noise: np.ndarray, scales: np.ndarray) -> np.ndarray:
     return np.array(sorted(columns.tolist()))
 
 
+@pytest.mark.thorough
 def test_every_coordinate_has_the_noise_of_a_counter_of_its_own():
     """All releases of a coordinate are the same sums of draws as the scalar form's, so their joint law is the same.
 
@@ -79,6 +80,7 @@ def test_the_joint_form_without_noise_draws_nothing(name):
     assert rng.draws == 0
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("name", "noise"), [kind if kind in SOME else pytest.param(*kind, marks=pytest.mark.slow) for kind in KINDS]
 )

@@ -33,6 +33,7 @@ def nodes(norm: str, d: int, scale: float = 2.0, fills=fill_own_norm, draws: int
     return drawn
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("norm", NORMS)
 @pytest.mark.parametrize("d", [1, 2, 3, 10])
 def test_the_norm_of_a_node_has_the_distribution_gamma(norm, d):
@@ -57,6 +58,7 @@ def test_the_direction_of_a_node_is_that_of_the_unit_ball(norm):
         assert kstest(part, direction).pvalue > 1e-6
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("d", "ratio"), [(2, 1.41), (10, 2.13), (100, 2.41)])
 def test_own_norm_noise_of_experts_is_smaller_than_laplace_noise(d, ratio):
     """Standard deviations sqrt(2) d and sqrt((d + 1)(d + 2) / 3), in units of m / epsilon.
@@ -69,6 +71,7 @@ def test_own_norm_noise_of_experts_is_smaller_than_laplace_noise(d, ratio):
     assert abs(squares.mean() - exact**2) < 5 * squares.std() / math.sqrt(len(squares))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("d", [1, 2, 3, 10, 100])
 def test_moments_of_own_norm_noise_are_at_most_those_of_laplace_noise(d):
     """So confidence widths from moments, made for Laplace noise of the L1 distance, hold for own-norm noise too.

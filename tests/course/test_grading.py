@@ -100,6 +100,7 @@ def graded(tmp_path_factory):
     return {one.file: one for one in grade(folder, "a sentence", jobs=2)}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", FILES)
 def test_a_submission_gets_its_verdicts(name, graded):
     _, passed, words = FILES[name]
@@ -110,6 +111,7 @@ def test_a_submission_gets_its_verdicts(name, graded):
     assert (graded[name].lab, graded[name].remark) == ("price-of-privacy", "")
 
 
+@pytest.mark.thorough
 def test_what_never_ends_is_ended_and_the_next_task_is_graded(tmp_path):
     (tmp_path / "anna.py").write_text(lab("        while True: pass", "        return gains.nothing"), encoding="utf-8")
     (found,) = grade(tmp_path, "x", seconds=8.0)
@@ -138,6 +140,7 @@ def test_an_interrupt_ends_what_is_at_work(tmp_path):
         os.kill(int((tmp_path / "process").read_text()), 0)
 
 
+@pytest.mark.thorough
 def test_cases_are_hidden_in_the_secret(tmp_path):
     """A table of the cases that stand in the check fails at a drawn one, which the words name."""
     (tmp_path / "known.py").write_text(lab(TABLE_OF_CASES, RELEASE), encoding="utf-8")
@@ -145,6 +148,7 @@ def test_cases_are_hidden_in_the_secret(tmp_path):
     assert says[0] == says[1] != says[2] and "Right in some cases, but not in others: for (" in says[0]
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(sys.platform != "linux", reason="devices, and names that are no letters")
 def test_every_odd_file_gets_a_line(tmp_path):
     remarks = put_odd_files(tmp_path / "odd", (FOLDER / "what_is_a_bandit.py").read_bytes())
@@ -243,6 +247,7 @@ BREAKS = {
 SOME_LABS = [find("price-of-privacy"), find("what-an-attacker-sees")]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("labs", [SOME_LABS, pytest.param(LABS, marks=pytest.mark.slow)], ids=["two labs", "all"])
 def test_solutions_are_right_and_broken_ones_get_the_words_about_the_mistake(tmp_path, labs):
     for one in labs:

@@ -78,6 +78,7 @@ OWN = (7, 8, 9)
 RIGHT = "".join(order(number)[0] for number in OWN)
 
 
+@pytest.mark.thorough
 def test_the_broken_ones_are_found_by_the_solution_and_accepted():
     assert accused([three_suspects(number) for number in OWN], CONFIDENCE) == RIGHT
     for letters, numbers in (
@@ -125,6 +126,7 @@ def test_wrong_accusations_or_numbers_of_a_student_are_explained(wrong, students
     assert said in verdict.says
 
 
+@pytest.mark.thorough
 def test_the_tables_have_three_suspects_for_each_number_or_say_what_is_wrong_with_the_numbers():
     rows = suspects_tables(OWN, epsilon_bound).splitlines()[2:]
     assert len(rows) == 9 and [row.split("|")[1].strip() for row in rows[::3]] == ["7", "8", "9"]

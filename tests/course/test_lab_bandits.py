@@ -118,6 +118,7 @@ def test_the_mind_reader_takes_everything_from_ucb():
     assert game.gains.sum() == 0 and game.external_regret[-1] == 300
 
 
+@pytest.mark.thorough
 def test_the_mind_reader_is_an_adversary():
     check_adversary(MindReader)
 

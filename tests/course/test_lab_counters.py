@@ -19,6 +19,7 @@ from dp_bandit_envs.course.lab_counters import (
 from dp_bandit_envs.labs.solutions.counters import node_scale, private_sums
 
 
+@pytest.mark.thorough
 def test_the_solution_passes_both_checks():
     assert check_node_scale(node_scale).passed
     verdict = check_private_sums(private_sums)
@@ -130,6 +131,7 @@ WRONG_SUMS = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", WRONG_SUMS)
 def test_wrong_sums_are_explained(name, monkeypatch):
     wrong, said = WRONG_SUMS[name]
@@ -202,6 +204,7 @@ def in_blocks(items, epsilon, rng):
     return np.cumsum(items) + inside + [noise[1, : t // length].sum() for t in range(1, len(items) + 1)]
 
 
+@pytest.mark.thorough
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize(
     "right",
@@ -221,6 +224,7 @@ def test_no_false_alarm_for_200_correct_solutions():
         assert verdict.passed, verdict
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("words", ["noise on every item", "binary tree"])
 def test_the_bands_of_the_first_picture_are_the_errors_of_many_streams(words):
     """Each of 64 runs has 200 streams or more: a root mean square with a standard error of at most 8 % (measured)."""

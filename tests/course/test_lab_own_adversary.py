@@ -184,6 +184,7 @@ def test_what_the_lab_and_its_teacher_say_of_the_games():
         assert found == pytest.approx(expected, rel=0.01, abs=1)
 
 
+@pytest.mark.thorough
 def test_the_verdict_and_the_ranking_say_one_number_of_one_game():
     says, table = check_own_adversary(MyAdversary).says, ranking({"yours": MyAdversary})
     for words in ("**yours**", HARDEST):

@@ -29,6 +29,7 @@ from dp_bandit_envs.course.lab_own_agent import (
 from dp_bandit_envs.labs.solutions.your_own_agent import MyAgent
 
 
+@pytest.mark.thorough
 def test_the_solution_wins_every_league_and_greedy_does_not_beat_itself():
     assert play_leagues(MyAgent, 1, leagues=4).won == 4
     same = play_leagues(Greedy, 1, leagues=4)
@@ -82,6 +83,7 @@ class NoState(FunctionalAgent):
         return State(np.zeros(n_arms), np.zeros(n_arms), 0.1)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [

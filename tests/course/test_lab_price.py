@@ -72,6 +72,7 @@ def another_source(gains, epsilon, rng):
     return gains.mean() + np.random.default_rng().laplace(scale=1 / (len(gains) * epsilon))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("answer", "said"),
     [

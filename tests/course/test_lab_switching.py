@@ -35,6 +35,7 @@ def on_a_grid(step, start):
     return answer
 
 
+@pytest.mark.thorough
 def test_the_solution_passes_and_so_does_a_search():
     assert check_best_batch(best_batch)
     assert check_best_batch(by_search)

@@ -106,6 +106,7 @@ def alive_in(group):
     return found
 
 
+@pytest.mark.thorough
 @needs_marimo
 def test_whoever_lacks_the_password_sees_nothing_and_nothing_is_left_running(tmp_path):
     copy_labs(tmp_path)
@@ -125,6 +126,7 @@ def test_whoever_lacks_the_password_sees_nothing_and_nothing_is_left_running(tmp
     assert not alive_in(process.pid)
 
 
+@pytest.mark.thorough
 @needs_marimo
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_ends_the_command_and_marimo(tmp_path, sent):

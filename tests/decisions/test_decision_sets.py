@@ -49,6 +49,7 @@ def gains_of(decision_set, number=400, key=1):
     return np.where(rng.random((number, 1)) < 0.5, rng.integers(2, size=(number, d)), rng.random((number, d)))
 
 
+@pytest.mark.thorough
 @every_set
 def test_points_of_the_set_are_in_it_and_others_are_not(decision_set):
     for one in points_of(decision_set):
@@ -85,6 +86,7 @@ def test_what_is_no_point_or_has_no_nearest_one_is_refused(decision_set):
         decision_set.project([0.5])
 
 
+@pytest.mark.thorough
 @every_set
 def test_many_points_are_checked_as_each_of_them(decision_set):
     rng = np.random.default_rng(3)
@@ -100,6 +102,7 @@ def test_many_points_are_checked_as_each_of_them(decision_set):
         assert accepted == expected
 
 
+@pytest.mark.thorough
 @every_set
 def test_the_projection_is_the_nearest_point(decision_set):
     """Kolmogorov's criterion: y is the nearest point of a convex set if <x - y, z - y> <= 0 for all points z."""
@@ -120,6 +123,7 @@ def test_the_projection_is_the_nearest_point(decision_set):
         np.testing.assert_allclose(decision_set.project(huge), [*expected, *rest], atol=1e-12)
 
 
+@pytest.mark.thorough
 @every_set
 def test_support_is_what_the_best_point_collects_and_no_other_point_collects_more(decision_set):
     rng = np.random.default_rng(5)
@@ -191,6 +195,7 @@ def test_gain_vectors_are_told_from_others(decision_set):
     assert not decision_set.has_gains(even * (1 + 1e-9))
 
 
+@pytest.mark.thorough
 @every_set
 def test_gain_vectors_are_at_most_the_declared_distances_apart(decision_set):
     """All pairs of 400 vectors, and pairs that are known to be as far apart as any: the distances are reached."""

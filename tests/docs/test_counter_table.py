@@ -11,6 +11,7 @@ from dp_bandit_envs.privacy.counters.table import compare
 from tests.tools.pages import PAGES
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("column", "horizon"), [(2, 1_000), (3, 100_000), (4, 2**20)])
 def test_the_table_of_counters_states_their_variances(column, horizon):
     """Against the command's numbers, and against a look at every time with each counter's own formula."""

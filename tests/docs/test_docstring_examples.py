@@ -23,6 +23,7 @@ def registers_as_before():
         table.update(rows)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", NAMES)
 def test_the_example_prints_what_it_says(name, registers_as_before):
     thing = getattr(dp_bandit_envs, name)

@@ -61,6 +61,7 @@ def drawn(page):
     return found
 
 
+@pytest.mark.thorough
 def test_every_algorithm_has_a_page_with_all_its_parts():
     for name in algorithm_names():
         parts = docstrings.algorithm_parts(ALGORITHMS[name])
@@ -81,6 +82,7 @@ def test_every_algorithm_has_a_page_with_all_its_parts():
             assert (declared.model == "none") == parts.reason.startswith("Not private")
 
 
+@pytest.mark.thorough
 def test_every_algorithm_is_measured_where_it_can_play_beside_one_without_privacy():
     for name in algorithm_names():
         assert settings.TWINS.get(name, name) in ALGORITHMS
@@ -152,6 +154,7 @@ def test_captions_speak_of_private_algorithms_only_where_there_are_some():
     assert "rivate" not in algorithm_pages.caption("TS-N") + algorithm_pages.caption("Uniform")
 
 
+@pytest.mark.thorough
 def test_a_measured_curve():
     game = settings.RHYTHMS
     lines = measured.lines_for("DP-EXP3-Lap", game, trials=2)

@@ -65,6 +65,7 @@ def test_every_algorithm_is_in_a_table_of_guarantees():
         assert any(f"`{name}`" in row for row in rows)
 
 
+@pytest.mark.thorough
 def test_the_second_table_states_the_guarantees_of_stochastic_algorithms():
     table = PAGE.split("<!-- stochastic guarantees")[1].split("<!-- end of stochastic guarantees")[0]
     rows = [line.split("|")[1:5] for line in table.splitlines() if line.startswith("| `")]

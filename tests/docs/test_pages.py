@@ -34,6 +34,8 @@ MADE_HERE = ("make ", "dp-bandit ", "python examples/", "marimo export ")  # the
 WITH_PYTHON = [name for name in ALONE if blocks(name, "python")]
 
 
+@pytest.mark.thorough
+@pytest.mark.slow_cases("docs/notes/exp3-privacy.md", "docs/notes/own-norm-noise.md", "docs/notes/thompson-privacy.md")
 @pytest.mark.parametrize("name", WITH_PYTHON)
 def test_python_blocks_run_from_top_to_bottom(name, tmp_path, monkeypatch, capsys):
     """With shorter and fewer games."""
@@ -81,12 +83,15 @@ def test_named_examples_are_all_there_are():
     assert named == {path.relative_to(ROOT).as_posix() for path in (ROOT / "examples").glob("*.py")}
 
 
+@pytest.mark.thorough
 def test_commands_can_be_parsed():
     for line in COMMANDS:
         name, *words = shlex.split(line)[1:]
         typer.main.get_command(app).commands[name].make_context(name, words).close()
 
 
+@pytest.mark.thorough
+@pytest.mark.slow_cases("dp-bandit audit AdaP-UCB --epsilon 1 --games 1000")
 @pytest.mark.parametrize("line", CHEAP)
 def test_commands_run_at_a_small_size(line, tmp_path, monkeypatch):
     words = shlex.split(line)[1:]
@@ -116,6 +121,7 @@ def test_every_page_is_linked_from_the_index():
     assert [name for name in others if (ROOT / name).resolve() not in index] == []
 
 
+@pytest.mark.thorough
 def test_every_picture_has_a_text_and_every_paper_a_link():
     for name in PAGES:
         text = PAGES[name]

@@ -77,6 +77,7 @@ def test_stored_results_are_those_of_the_experiments_as_they_are(name):
     assert all(any(reproduction_pages.matches(key, marked) for marked in quoted) for key in numbers)
 
 
+@pytest.mark.slow
 def test_a_page_is_made_again_from_what_the_command_writes(tmp_path, monkeypatch):
     """Small games: the page then has the means of their report."""
     monkeypatch.setattr(reproduction_pages, "FOLDER", tmp_path)

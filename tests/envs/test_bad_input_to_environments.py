@@ -67,6 +67,7 @@ def test_a_wrong_arm_is_refused_and_does_not_cost_a_round(id_, arm):
     assert rewards(interrupt=True) == rewards(interrupt=False)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("id_", "num_envs", "feedback"),
     [
@@ -355,6 +356,7 @@ def test_an_option_of_reset_that_nobody_knows_is_refused(id_):
     env.step(env.action_space.sample())
 
 
+@pytest.mark.thorough
 def test_seeds_trials_and_options_of_reset_are_checked():
     for error, name, values, wrong in (
         (TypeError, "options", [3, "trial", [3], (("trial", 1),), True], lambda value: {"options": value}),
@@ -365,6 +367,7 @@ def test_seeds_trials_and_options_of_reset_are_checked():
             goes_on_after(MAKERS[maker], error, name, **wrong(value))
 
 
+@pytest.mark.thorough
 def test_seeds_of_many_games_must_be_one_for_each():
     """Two games with one seed would have one noise."""
     for name, seed in one_each(

@@ -39,6 +39,7 @@ HORIZONS |= {"DPBandit-Trial-v0": 2139, "DPBandit-Replay-v0": 1000}
 every_id = pytest.mark.parametrize("id_", IDS)
 
 
+@pytest.mark.thorough
 @every_id
 def test_gymnasiums_checker_has_no_complaint(id_):
     check_env(gym.make(id_).unwrapped)
@@ -52,6 +53,7 @@ def test_stable_baselines_checker_has_no_complaint(id_):
     checker.check_env(ProjectToSet(env) if id_ in POINT_IDS else env)
 
 
+@pytest.mark.thorough
 def test_make_with_the_module_in_the_id_needs_no_import():
     program = (
         "import sys, gymnasium as gym\n"
@@ -204,6 +206,7 @@ def test_every_step_returns_fresh_arrays(id_):
     np.testing.assert_equal([again.reset(seed=0)] + [again.step(play(again, 0))[::4] for _ in range(9)], copies)
 
 
+@pytest.mark.thorough
 @every_id
 def test_equal_seeds_give_equal_games_and_other_seeds_others(id_):
     def game(seed):
@@ -226,6 +229,7 @@ class NoStream:
         raise AssertionError(f"{name} was asked for")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("made", [gym.make, functools.partial(gym.make_vec, num_envs=2)], ids=["scalar", "vector"])
 @pytest.mark.parametrize(("id_", "blocks"), one_each(IDS, [(7, 300), (1, 300), (4096, 4200)]))
 def test_copies_in_the_middle_of_a_game_are_games_of_their_own(id_, blocks, made):

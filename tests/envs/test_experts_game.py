@@ -29,6 +29,7 @@ def test_every_gain_is_revealed():
     assert ended and env.cumulative_gains == pytest.approx(TABLE.sum(axis=0))
 
 
+@pytest.mark.thorough
 def test_it_is_the_game_of_the_complete_graph():
     """EXP3-SET needs no graph here: with the same learning rate every gain is revealed with probability 1."""
     games = [

@@ -71,6 +71,7 @@ def test_it_is_a_game_like_any_other(drifting):
         assert text in inspect.getdoc(class_)
 
 
+@pytest.mark.thorough
 def test_it_is_simulated_compiled_and_the_same_as_its_object(drifting):
     ours = simulate(drifting, ["EXP3"], trials=2)["EXP3"]
     assert ours.engine == "compiled"
@@ -78,6 +79,7 @@ def test_it_is_simulated_compiled_and_the_same_as_its_object(drifting):
     np.testing.assert_array_equal(ours.external_regret, theirs.external_regret)
 
 
+@pytest.mark.thorough
 def test_a_pickled_environment_carries_its_registration_along(drifting):
     """Another process knows nothing of it; the module of the adversary is imported there, and registers nothing."""
     sent = pickle.dumps(gym.make(drifting, power=3.0))
@@ -123,6 +125,7 @@ def folder(tmp_path):
     return tmp_path
 
 
+@pytest.mark.thorough
 def test_workers_reach_a_registration_by_the_modules_name(folder):
     program = (
         "from dp_bandit_envs import simulate, Algorithm\n"
@@ -138,6 +141,7 @@ def test_workers_reach_a_registration_by_the_modules_name(folder):
     assert (done.stdout, done.returncode) == ("True\n", 0), done.stderr
 
 
+@pytest.mark.thorough
 def test_the_command_line_runs_it_by_the_modules_name(folder, monkeypatch, capsys):
     monkeypatch.chdir(folder)
     monkeypatch.setattr(sys, "path", [*sys.path])  # to which the command adds the folder

@@ -17,6 +17,7 @@ def red(picture):
     return (picture[..., 0] > 180) & (picture[..., 1] < 130) & (picture[..., 2] < 60)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("id_", ["DPBandit-Stochastic-v0", "DPBandit-Ball-v0"])
 def test_rgb_array_is_a_colour_picture(id_):
     env = gym.make(id_, horizon=10, render_mode="rgb_array")
@@ -56,6 +57,7 @@ def test_text_shows_plays_gains_and_regret_by_hand():
     assert regret == "external regret 0.62  ▄▄▁▂█"
 
 
+@pytest.mark.thorough
 def test_the_best_arm_is_marked_in_a_picture_once_there_is_one():
     """A star, hollow and red, on the best arm's bars; from a table by whose first round arm 1 is best, then arm 0."""
     marked = []
@@ -86,6 +88,7 @@ def test_text_ends_on_the_regret_and_rendering_changes_nothing_in_the_game():
         assert rewards(id_, render_mode="ansi") == rewards(id_)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("id_", "mode"), one_each(["DPBandit-Stochastic-v0", "DPBandit-Simplex-v0"], ["ansi", "rgb_array"])
 )

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import gymnasium as gym
 import numpy as np
+import pytest
 
 from dp_bandit_envs.envs.registration import IDS
 from tests.tools.plays import play
@@ -41,6 +42,7 @@ def trajectory(id_):
     }
 
 
+@pytest.mark.thorough
 def test_seed_0_still_gives_the_stored_gains():
     for id_ in IDS:
         assert trajectory(id_) == json.loads(STORED.read_text(encoding="utf-8"))[id_]

@@ -35,6 +35,7 @@ def assert_same_games(native, looped, seed, steps):
     return endings
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("id_", "seed"), one_each(IDS, [[8, 3, 9], 5, [2**40, 0, 1]]), ids=repr)
 def test_vector_equals_the_loop_over_scalar_games_across_an_autoreset(id_, seed):
     native = gym.make_vec(id_, num_envs=3, horizon=60)
@@ -42,6 +43,7 @@ def test_vector_equals_the_loop_over_scalar_games_across_an_autoreset(id_, seed)
     assert assert_same_games(native, looped, seed, steps=150) == 2
 
 
+@pytest.mark.thorough
 @every_id
 def test_vector_equals_the_loop_when_a_game_takes_several_blocks(id_, monkeypatch):
     """No memory for blocks leaves 64 rounds for each, so 200 rounds take four; the scalar games fetch 7 at a time."""
@@ -54,6 +56,7 @@ def test_vector_equals_the_loop_when_a_game_takes_several_blocks(id_, monkeypatc
     np.testing.assert_array_equal(native.external_regret(), [env.unwrapped.external_regret() for env in looped.envs])
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("id_", "dimension"), one_each(POINT_IDS, [9, 40]))
 def test_payoffs_of_points_equal_the_loop_to_the_last_bit(id_, dimension):
     """Sums of 8 and more numbers are where NumPy's sums and Python's differ."""

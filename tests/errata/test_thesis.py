@@ -50,6 +50,7 @@ def thompson_on_a_complete_graph(n_arms, horizon, games, seed=0):
     return np.mean(regrets), np.std(regrets, ddof=1) / math.sqrt(games)
 
 
+@pytest.mark.thorough
 def test_the_thesis_bayesian_bound_is_false():
     """A complete graph has chi = 1: sqrt(T / 2) = 13.8 at T = 380; with the entropy ln K under the root 38.0.
 

@@ -99,6 +99,7 @@ def test_a_draw_of_exp3_loses_far_less_than_its_worst_case(rate):
     assert 0.03 * rate / 4 < found < 0.3 * rate / 4
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("power", [14, 18, 22])
 def test_one_history_of_exp3_loses_in_every_later_draw(power):
     """K = 4. Arm 1 pays 1 until arm 0 has p = 1.8 eta; arm 0 then pays 0 or 1 once, and nothing pays again."""
@@ -148,6 +149,7 @@ def test_theorem_3_5_is_rounded_to_the_wrong_side():
     assert 2 * horizon / tau > 27_000
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("epsilon", [0.1, 1.0])
 def test_corollary_3_3_does_not_follow_from_theorem_3_5(epsilon):
     """With x = T / tau^3: 4 x + sqrt(8 x L) is twice epsilon; with 1 / tau a round x + sqrt(2 x L) fits.

@@ -58,6 +58,7 @@ def students(tmp_path, monkeypatch):
         monkeypatch.delitem(sys.modules, module, raising=False)
 
 
+@pytest.mark.thorough
 def test_two_files_are_ranked_as_in_the_tournament_that_was(students):
     """`dp-bandit tournament` played such games until this version.
 

@@ -74,6 +74,7 @@ def only(comparison, **which):
     return entry
 
 
+@pytest.mark.thorough
 def test_an_entry_is_what_simulate_plays():
     compared = compare(MEANS, ["UCB", "DP-KLUCB"], epsilon=[0.5, 2], **SMALL)
     assert [(one.algorithm, one.asked) for one in compared] == [("UCB", None), ("DP-KLUCB", 0.5), ("DP-KLUCB", 2.0)]
@@ -97,6 +98,7 @@ def test_sizes_are_games_of_their_own():
     assert only(compared, n_arms=3, horizon=50).title == "Stochastic, K = 3, T = 50"
 
 
+@pytest.mark.thorough
 def test_own_agents_algorithms_functions_and_adversaries_are_welcome():
     named = {"first": FirstArm, "noisy": noisy, "fixed": FIXED, "table": "EXP3"}
     compared = compare([MEANS, Halves], named, epsilon=[0.5, 2], **SMALL)
@@ -177,6 +179,7 @@ def test_the_delta_of_somebody_elses_function_is_its_own(monkeypatch):
         assert found == pytest.approx(expected)
 
 
+@pytest.mark.thorough
 def test_a_folder_resumes_and_refuses_another_seed(tmp_path):
     words = (MEANS, ["UCB", "EXP3"])
     first = compare(*words, **SMALL, folder=tmp_path / "mine")
@@ -207,6 +210,7 @@ def closed_over(arm):
     return lambda: Algorithm("Chosen", lambda: Chosen(arm))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "make",
     [
@@ -239,6 +243,7 @@ def test_no_algorithm_of_ones_own_shares_noise_with_one_of_the_table():
     assert one.build_with_own_noise().player != other.build_with_own_noise().player
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "game",
     [
@@ -254,6 +259,7 @@ def test_no_form_of_gains_gets_into_a_title_or_a_file(game, tmp_path):
     assert not [text for text in texts if "3125" in text]
 
 
+@pytest.mark.thorough
 def test_other_gains_in_the_same_folder_are_refused(tmp_path):
     for pandas in (False, True):
         folder = tmp_path / str(pandas)

@@ -23,6 +23,7 @@ def last(compared, **which):
     return entry.values("external_regret")[:, -1]
 
 
+@pytest.mark.thorough
 def test_there_is_a_panel_for_each_game_and_epsilon(compared):
     panels = drawn(compared, "round")
     assert len(panels) == 2 * 2 * 2 * 2
@@ -52,6 +53,7 @@ def test_against_a_size_the_other_one_divides_panels(compared, against, places, 
     assert np.array_equal(curves["DP-SE"].samples[-1], last(compared, **which))
 
 
+@pytest.mark.thorough
 def test_figures_are_drawn(compared):
     for against in PANELS:
         figure = compared.select(environment="Switching").plot(against, band="quantiles", y_scale="log")

@@ -95,6 +95,7 @@ def test_summary_and_report_follow(tmp_path):
         assert sum(line.startswith(f"| {beginning}") for line in guarantees.splitlines()) == 1, beginning
 
 
+@pytest.mark.thorough
 def test_the_report_gives_the_real_guarantee_and_its_reason_beside_the_papers(tmp_path):
     """The paper's epsilon of EXP3-tau is another one."""
     experiment = Experiment("one", (GameSpec("a", "A", *GAME),), (AlgorithmSpec("EXP3-tau"),), 60, 2)

@@ -162,6 +162,7 @@ def whole(tmp_path):
     return files(tmp_path / "whole")
 
 
+@pytest.mark.thorough
 def test_a_run_leaves_its_results_and_its_configuration(whole, tmp_path):
     assert set(whole) == {"configuration.json", "results.npz"}
     assert not (tmp_path / "whole" / "chunks").exists()
@@ -239,12 +240,14 @@ def fail_at(step, few, tmp_path, monkeypatch):
 EVERY_STEP = [pytest.param(1, seed, marks=pytest.mark.slow) for seed in range(5)]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("every", "seed"), [(10, 0), *EVERY_STEP])
 def test_a_power_cut_loses_unsynced_writes_and_nothing_else(every, seed, few, tmp_path, monkeypatch):
     for step in range(1, steps_of_a_run(tmp_path, monkeypatch) + 1, every):
         lose_power_at(step, seed, few, tmp_path, monkeypatch)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("every", [10, pytest.param(1, marks=pytest.mark.slow)])
 def test_a_failing_disk_is_named_and_loses_nothing(every, few, tmp_path, monkeypatch):
     for step in range(1, steps_of_a_run(tmp_path, monkeypatch) + 1, every):
@@ -329,6 +332,7 @@ def test_a_finished_folder_stays_as_it_is(whole, tmp_path):
     assert after == before
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("stop_after", [1, 3, 6])
 def test_ctrl_c_keeps_every_finished_chunk(stop_after, whole, tmp_path):
     """From the progress callback, which the main thread calls; afterwards only the rest is played."""
@@ -366,6 +370,7 @@ def unfinished(path, **given):
     return path / "chunks" / "a-000003.npz"
 
 
+@pytest.mark.thorough
 def test_the_number_of_cores_may_change_on_the_way(whole, tmp_path):
     unfinished(tmp_path / "cut", jobs=2)
     go(tmp_path / "cut", jobs=1)
@@ -392,6 +397,8 @@ DAMAGE = {
 }
 
 
+@pytest.mark.thorough
+@pytest.mark.slow_cases("an algorithm missing", "cut short")
 @pytest.mark.parametrize("damage", DAMAGE)
 def test_a_damaged_chunk_is_named_and_nothing_is_lost(damage, whole, tmp_path):
     chunk = unfinished(tmp_path / "cut")
@@ -407,6 +414,7 @@ def test_a_damaged_chunk_is_named_and_nothing_is_lost(damage, whole, tmp_path):
     assert files(tmp_path / "cut") == whole
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "flips", [(255,), pytest.param([1 << bit for bit in range(8)], marks=pytest.mark.slow)], ids=["byte", "bit"]
 )

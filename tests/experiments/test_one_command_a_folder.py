@@ -89,6 +89,7 @@ def test_a_command_is_refused_from_the_first_chunk_to_the_last(tmp_path):
     assert files(tmp_path / "out") == files(tmp_path / "whole")
 
 
+@pytest.mark.thorough
 def test_a_finished_folder_needs_no_lock(tmp_path):
     first = compare("Stochastic", "Uniform", horizon=20, trials=3, folder=tmp_path / "out")
     with locked(tmp_path / "out" / ".lock"):
@@ -97,6 +98,7 @@ def test_a_finished_folder_needs_no_lock(tmp_path):
     assert again.table() == first.table()
 
 
+@pytest.mark.thorough
 def test_of_many_processes_one_gets_the_lock(tmp_path):
     processes = [holder(tmp_path / "lock") for _ in range(4)]
     answers = [process.stdout.readline() for process in processes]

@@ -44,6 +44,7 @@ def test_few_signs_are_all_flipped():
     assert sign_flip_p_value(np.zeros(10)) == 1.0
 
 
+@pytest.mark.thorough
 def test_the_test_keeps_its_level_and_finds_what_is_there():
     """Of 400 samples of a symmetric law the 5 % test rejects Binomial(400, .05). False alarm: 1e-4."""
     rng = np.random.default_rng(0)
@@ -53,6 +54,7 @@ def test_the_test_keeps_its_level_and_finds_what_is_there():
     assert sign_flip_p_value(rng.standard_t(3, 60) + 2.0) < 0.001
 
 
+@pytest.mark.thorough
 def test_intervals_cover_the_mean():
     """BCa intervals from 40 exponential samples cover in more than 91 of 100 cases. False alarm: 1e-4.
 
@@ -73,6 +75,7 @@ def ranked():
     return compare(["Stochastic:means=[.9,.5]"], {"a": "EXP3", "b": "EXP3", "uniform": "Uniform"}, **words).ranking()
 
 
+@pytest.mark.thorough
 def test_the_same_algorithm_twice_is_tied_and_a_bad_one_is_not(ranked):
     """`a` and `b` are EXP3 with the same draws: equal in every trial, so their difference is exactly 0."""
     by_name = {one.name: one for one in ranked.standings}
@@ -82,6 +85,7 @@ def test_the_same_algorithm_twice_is_tied_and_a_bad_one_is_not(ranked):
     assert all(pair.adjusted < 0.01 and pair.low > 0 for pair in ranked.pairs if pair.worse == "uniform")
 
 
+@pytest.mark.thorough
 def test_differences_are_of_the_same_trial():
     """Means far apart between trials do not widen the interval of a difference that is the same in every trial."""
     compared = compare("Stochastic", ["UCB", "Uniform"], horizon=200, trials=12)

@@ -17,6 +17,7 @@ def compared():
     return compare(*words, epsilon=[1, 2], horizon=30, trials=7)
 
 
+@pytest.mark.thorough
 def test_the_files_are_those_of_the_command_line(tmp_path, monkeypatch):
     """But for the line with the command, and the word for it."""
     from dp_bandit_envs.cli import main
@@ -55,6 +56,7 @@ def test_a_selection_is_reported_alone_and_without_a_folder_nothing_is_written(c
     assert report.notes[0].text == "epsilon = 1 and 2 go to DP-SE."
 
 
+@pytest.mark.thorough
 def test_gains_that_changed_on_the_disk_are_not_read_again(tmp_path):
     np.save(tmp_path / "gains.npy", np.tile([0.25, 0.75], (20, 1)))
     compared = compare(str(tmp_path / "gains.npy"), ["EXP3", "Uniform"], trials=2, seed=1)

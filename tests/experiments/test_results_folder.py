@@ -53,6 +53,7 @@ def test_a_folder_of_another_configuration_is_refused_and_untouched(key, finishe
     assert snapshot(tmp_path) == before
 
 
+@pytest.mark.thorough
 def test_another_version_of_the_package_is_another_configuration(tmp_path, monkeypatch):
     folder_for(tmp_path / "out")
     monkeypatch.setattr(dp_bandit_envs, "__version__", "0.0.9")

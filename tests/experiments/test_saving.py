@@ -62,12 +62,14 @@ def test_a_finished_folder_of_before_growth_loads_and_reports_and_does_not_grow(
     assert old + old is old
 
 
+@pytest.mark.thorough
 def test_what_is_saved_is_loaded(compared, saved):
     loaded = load(saved)
     assert same(loaded, compared) and loaded.table() == compared.table()
     assert loaded.made_by["version"] == dp_bandit_envs.__version__ and loaded.seed == 0
 
 
+@pytest.mark.thorough
 def test_another_process_loads_without_the_code_that_made_it(saved):
     code = f"from dp_bandit_envs import load; print(load({str(saved)!r}).made_by['code'])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -155,6 +157,7 @@ def test_pandas_gets_a_row_for_each_number(compared):
     assert set(last.epsilon) == {2.0}
 
 
+@pytest.mark.thorough
 def test_two_saves_have_the_same_bytes(compared, tmp_path):
     one, other = compared.save(tmp_path / "one"), compared.save(tmp_path / "other")
     for file in one.iterdir():

@@ -90,6 +90,7 @@ def test_times_in_words(seconds, words):
     assert progress_module.duration(seconds) == words
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("progress, written", [(True, True), (False, False), (lambda *_: None, False)])
 def test_compare_shows_it_unless_told_otherwise(progress, written, monkeypatch, capsys):
     monkeypatch.setattr(progress_module, "FIRST_LINE", 0.0)

@@ -34,6 +34,7 @@ def test_numbers_are_those_of_the_games(compared):
         assert row["asked epsilon"] == ("" if entry.asked is None else f"{entry.asked:g}")
 
 
+@pytest.mark.thorough
 def test_a_wide_table_has_a_column_for_each_game():
     compared = compare(
         ["Stochastic:means=[.9,.5]", "Deterministic"], ["UCB", "DP-UCB"], epsilon=[2, 5], horizon=80, trials=9
@@ -208,6 +209,7 @@ def test_amounts_are_short():
     ]
 
 
+@pytest.mark.thorough
 def test_names_cannot_put_markup_into_a_notebook():
     compared = compare("Stochastic", {"<b>bold</b>": "UCB"}, horizon=20, trials=6)
     for text in (compared._repr_html_(), compared.ranking()._repr_html_()):

@@ -57,6 +57,7 @@ def unfinished(path, experiment=EXPERIMENT):
     return path / "chunks" / "a-000000.npz"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("change", OTHERS)
 def test_a_chunk_of_another_run_is_refused_by_name(change, tmp_path):
     mine = unfinished(tmp_path / "mine")
@@ -68,6 +69,7 @@ def test_a_chunk_of_another_run_is_refused_by_name(change, tmp_path):
     assert files(tmp_path) == before
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("change", OTHERS)
 def test_results_of_another_run_are_refused_by_name(change, tmp_path):
     go(tmp_path / "mine")
@@ -129,11 +131,14 @@ def made_by_a_copy(folder, edit=None):
     return eval(done.stdout)
 
 
+@pytest.mark.thorough
 def test_the_code_of_a_copy_is_the_same(tmp_path):
     """Wherever it is installed, and in whatever order a process has its sets."""
     assert made_by_a_copy(tmp_path) == made_by()
 
 
+@pytest.mark.thorough
+@pytest.mark.slow_cases("adversaries/oblivious.py", "agents/exp3.py")
 @pytest.mark.parametrize(
     "edit",
     [
@@ -149,6 +154,8 @@ def test_an_edited_constant_is_other_code(edit, tmp_path):
     assert {key for key in here if here[key] != there[key]} == {"code"}
 
 
+@pytest.mark.thorough
+@pytest.mark.slow_cases("command line", "docstring")
 @pytest.mark.parametrize(
     "edit",
     [

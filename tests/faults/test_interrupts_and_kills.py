@@ -50,6 +50,8 @@ def interrupted(folder, jobs, wait, horizon, kind, *algorithms, **environment):
     return float(first.split()[-1])
 
 
+@pytest.mark.thorough
+@pytest.mark.slow_cases("once-1")
 @pytest.mark.parametrize("jobs", [1, 2])
 @pytest.mark.parametrize(
     ("times", "algorithms"),
@@ -92,6 +94,8 @@ def interrupted_command(folder, jobs, wait):
     return finish(process)
 
 
+@pytest.mark.thorough
+@pytest.mark.slow_cases("1-1")
 @pytest.mark.parametrize("jobs", [1, 2])
 @pytest.mark.parametrize("times", [1, pytest.param(20, marks=pytest.mark.slow)])
 def test_the_command_line_says_what_is_saved(times, jobs, tmp_path):
@@ -155,6 +159,7 @@ SAME, OTHERS = (0, 0), (0, 1)
 """One configuration twice, and two of other seeds."""
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("seeds", "pairs"),
     [

@@ -35,6 +35,7 @@ def resident_after(trials, *algorithms):
 EACH = ["EXP3", "DP-EXP3-Lap", "UCB", "DP-UCB", "TS", "DP-KLUCB"]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("trials", "algorithms"),
     [(1000, EACH[:2]), *(pytest.param(3000, [name], marks=pytest.mark.slow) for name in EACH)],
@@ -131,6 +132,7 @@ KEPT = _unpacked.cache_parameters()["maxsize"]
 """So many works stay unpacked in a worker; an older one is unpacked and compiled again: 3 MB and 0.5 s each time."""
 
 
+@pytest.mark.slow_cases("as many works as are kept")
 @pytest.mark.parametrize(
     "works",
     [pytest.param(1, id="one work", marks=pytest.mark.slow), pytest.param(KEPT, id="as many works as are kept")],

@@ -24,6 +24,8 @@ SOME = ("no text", "long")
 PLAIN = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
 
 
+@pytest.mark.thorough
+@pytest.mark.slow_cases("letters of other alphabets-C")
 @pytest.mark.skipif(not POSIX, reason="names of bytes")
 @pytest.mark.parametrize(
     ("name", "locale"),

@@ -259,6 +259,7 @@ def make_calls(number, seed):
     return calls
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("number", "seed"), [(3000, 1), pytest.param(200_000, 2, marks=pytest.mark.slow)])
 def test_wild_calls_return_or_are_refused_in_a_sentence(number, seed):
     calls = make_calls(number, seed)

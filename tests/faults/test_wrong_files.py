@@ -123,6 +123,7 @@ def test_the_files_are_valid_before_they_are_damaged():
     assert not any(read(name, content) for name, content in valid_files().items())
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("files", "seed"), [(400, 1), pytest.param(5000, 2, marks=pytest.mark.slow)])
 def test_damaged_files_are_read_or_refused_by_name(files, seed):
     assert 0.6 * files < read_damaged(files, seed) < files

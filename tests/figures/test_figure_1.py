@@ -66,6 +66,7 @@ def test_the_claims_are_judged_by_the_numbers():
     assert verdicts(AS_MEASURED) == [NO, YES, YES, NO, *[YES] * 4]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("claim", "change", "expected"),
     [

@@ -167,6 +167,7 @@ def test_regret_by_feedback_has_a_column_for_each_number():
         assert found == pytest.approx(np.tile(means[label], (TRIALS, 1)))
 
 
+@pytest.mark.thorough
 def test_the_claims_hold_where_they_do():
     assert verdicts(panels=None) == [YES] * 4
     less, _, _, feedback = claims()
@@ -265,6 +266,8 @@ def test_few_runs_show_nothing(trials):
     assert verdicts(trials=trials) == [UNDECIDED] * 4
 
 
+@pytest.mark.thorough
+@pytest.mark.slow_cases("rounds0-5", "rounds1-1", "rounds1-5")
 @pytest.mark.parametrize("trials", [1, 5])
 @pytest.mark.parametrize("rounds", [np.array([1]), np.array([1, 2])])
 def test_the_shortest_games_can_be_judged_and_drawn(rounds, trials):

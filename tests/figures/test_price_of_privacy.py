@@ -142,10 +142,12 @@ def test_every_learner_has_the_epsilon_that_its_label_says():
                     assert guarantee.epsilon == pytest.approx(player.parameters["epsilon"], rel=1e-6)
 
 
+@pytest.mark.thorough
 def test_the_claims_hold_where_they_do():
     assert verdicts() == [YES] * 14
 
 
+@pytest.mark.thorough
 def test_each_claim_can_fall():
     for claim, change, expected in [
         (0, times("over-horizon", games.PAPER, 2.0), NO),
@@ -219,6 +221,8 @@ def test_few_runs_show_nothing(trials):
     assert found.pop(3) is YES and found == [UNDECIDED] * 13
 
 
+@pytest.mark.thorough
+@pytest.mark.slow_cases("17", "4")
 @pytest.mark.parametrize("horizon", [1, 4, 17])
 def test_the_shortest_games_can_be_judged_and_drawn(horizon):
     found = results(horizon=horizon, trials=2)
@@ -229,6 +233,7 @@ def test_the_shortest_games_can_be_judged_and_drawn(horizon):
     assert "This is" not in "".join(map(str, price_of_privacy.notes(results(trials=60))))
 
 
+@pytest.mark.thorough
 def test_a_small_run_has_what_claims_and_drawing_look_for(tmp_path):
     plan = price_of_privacy.study(horizon=16, trials=2)
     played = [run(one, ResultsFolder(tmp_path / one.name, one.configuration()), jobs=1) for one in plan.experiments]
@@ -303,6 +308,7 @@ def test_bands_of_ratios_are_95_per_cent_intervals_of_the_logarithm():
     assert high == pytest.approx([3 * 1.216526, math.exp(3.92), 2], rel=1e-6)
 
 
+@pytest.mark.thorough
 def test_each_panel_draws_its_own_games():
     """Over T ratios of regret in the panel's games; over epsilon what privacy adds; over d ratios to Hedge."""
     found = results()

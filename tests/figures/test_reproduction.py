@@ -22,6 +22,7 @@ def figure_1():
     return reproduce("figure-1", **SMALL)
 
 
+@pytest.mark.thorough
 def test_what_was_drawn_and_judged_is_returned(figure_1):
     assert figure_1.figure.axes[0].get_title(loc="left") == "(a) Deterministic"
     assert [claim.verdict.value for claim in figure_1.claims] == list(figure_1.verdicts.values())
@@ -34,6 +35,7 @@ def test_what_was_drawn_and_judged_is_returned(figure_1):
     assert figure_1.folder is None and not figure_1.is_written
 
 
+@pytest.mark.thorough
 def test_it_reads_as_its_verdicts_and_shows_the_picture(figure_1):
     first, warning, *rest = repr(figure_1).splitlines()
     assert first == "Figure 1 of Achieving Privacy in the Adversarial Multi-Armed Bandit (AAAI 2017)"
@@ -42,6 +44,7 @@ def test_it_reads_as_its_verdicts_and_shows_the_picture(figure_1):
     assert figure_1._repr_png_().startswith(b"\x89PNG")
 
 
+@pytest.mark.thorough
 def test_nothing_is_written_unless_a_folder_is_given(tmp_path, monkeypatch, figure_1):
     monkeypatch.chdir(tmp_path)
     again = reproduce("figure-1", **SMALL)
@@ -63,6 +66,7 @@ def test_nothing_is_written_unless_a_folder_is_given(tmp_path, monkeypatch, figu
         reproduce("figure-1", folder="kept", horizon=41, trials=5)
 
 
+@pytest.mark.thorough
 def test_several_experiments_have_a_comparison_each():
     report = reproduce("figure-graph", horizon=64, trials=2, seed=3)
     assert {name: len(one) for name, one in report.results.items()} == {"graphs": 28, "feedback": 30}
@@ -101,6 +105,7 @@ def test_wrong_values_are_refused_before_anything_is_played(given, error, says, 
     assert files(tmp_path) == {}
 
 
+@pytest.mark.thorough
 def test_progress_is_shown_as_by_compare(monkeypatch):
     told = []
     reproduce("figure-1", progress=lambda *call: told.append(call), horizon=40, trials=2)
@@ -112,6 +117,7 @@ def test_progress_is_shown_as_by_compare(monkeypatch):
     assert stream.getvalue().startswith("reproduce: ")
 
 
+@pytest.mark.thorough
 def test_an_interruption_says_that_nothing_is_lost(tmp_path):
     def stop(done, total):
         raise KeyboardInterrupt
@@ -122,6 +128,8 @@ def test_an_interruption_says_that_nothing_is_lost(tmp_path):
     assert reproduce("figure-1", folder=tmp_path / "out", **SMALL).is_written
 
 
+@pytest.mark.thorough
+@pytest.mark.slow_cases("price-of-privacy")
 @pytest.mark.parametrize("name", FIGURES)
 def test_settings_are_plain_and_decide_the_digests(name):
     digests = []

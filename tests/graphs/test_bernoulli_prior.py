@@ -56,6 +56,7 @@ def test_means_follow_the_prior(alpha, beta):
     assert np.all((adversary.means >= 0) & (adversary.means <= 1))
 
 
+@pytest.mark.thorough
 def test_pseudo_regret_is_that_of_the_means_of_the_game_both_ways():
     """Added up here from the arms played and the means that the game must have drawn."""
     algorithm, game = make_algorithm("TS-N"), {"graph": "cycle", "n_arms": 6}
@@ -79,6 +80,7 @@ def test_the_mean_over_games_is_the_bayesian_regret_of_uniform_play():
     assert abs(outcome.pseudo_regret.mean() / 100 - 1 / 6) < 5 * 0.5 / math.sqrt(games)
 
 
+@pytest.mark.thorough
 def test_games_side_by_side_have_regrets_of_their_own_means():
     def make_env():
         return BanditEnv(BernoulliPrior(4, 200))

@@ -91,6 +91,7 @@ class Vandal(TsMaxN):
         return super().with_graph(state, graph)
 
 
+@pytest.mark.thorough
 def test_in_the_compiled_game_too_an_agent_has_a_graph_of_its_own():
     """Its neighbour in the same run plays the same game as without it."""
     vandal = Algorithm(name="Vandal", make_agent=Vandal, wrapping=ExactSums)
@@ -188,6 +189,7 @@ def test_a_picture_shows_the_graph_of_the_last_round():
         assert np.flatnonzero(observation["observed"]).tolist() == rows_of(played)[arm]
 
 
+@pytest.mark.thorough
 def test_a_directed_graph_is_drawn_with_arrows_and_says_so():
     pictures = []
     for graph in (nx.DiGraph([(0, 1), (1, 2)]), nx.DiGraph([(1, 0), (2, 1)]), nx.Graph([(0, 1), (1, 2)])):

@@ -174,6 +174,7 @@ CHANGING = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("kind", "rate"), [*((kind, 0.05) for kind in CHANGING), ("directed", None)])
 def test_a_naive_form_plays_the_same_game(kind, rate):
     """Weights straight from estimates and chances straight from the columns of the graph, in every round."""
@@ -211,6 +212,8 @@ def compiled_state(env, rounds, agent=Exp3Set):
     return game.state, game.record.pulls[-1]
 
 
+@pytest.mark.thorough
+@pytest.mark.slow_cases("DiGraph with 4 nodes and 4 edges", "complete", "star")
 @pytest.mark.parametrize("graph", ["complete", "empty", "star", DIRECTED], ids=str)
 def test_weights_are_finite_after_a_million_rounds(graph):
     rounds = 10**6

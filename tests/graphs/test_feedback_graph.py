@@ -171,6 +171,7 @@ def test_memory_is_linear_in_edges():
     assert peak < min(250 * entries, n_arms**2 / 2)
 
 
+@pytest.mark.thorough
 def test_capping_and_covering_ten_thousand_arms_needs_no_square():
     n_arms = 10_000
     graph = as_feedback_graph(nx.barabasi_albert_graph(n_arms, 5, seed=1))
@@ -198,6 +199,7 @@ def test_a_capped_graph_keeps_the_own_arm_and_some_of_the_others(most, self_loop
             assert column == [one for one, row in enumerate(rows_of(capped)) if arm in row]
 
 
+@pytest.mark.thorough
 def test_every_neighbour_is_kept_equally_often():
     """3 of 5 neighbours stay, each with chance 0.6: a mean with standard error sqrt(0.24 / n); allow five of them.
 

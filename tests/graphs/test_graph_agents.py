@@ -34,6 +34,7 @@ def played(name, env, seed):
     return play(env, as_one_player(make_algorithm(name)), seed=seed)
 
 
+@pytest.mark.thorough
 def test_on_the_empty_graph_an_algorithm_is_the_one_without_a_graph():
     """Arm for arm and gain for gain: `DPBandit-Stochastic-v0` with the same means and seed has the same stream."""
     for plain, on_graph in [*PAIRS, *((name, name) for name in OTHERS)]:
@@ -213,6 +214,7 @@ GRAPHS = {
 }
 
 
+@pytest.mark.thorough
 def test_naive_forms_play_the_same_game():
     for graph, name in one_each(list(GRAPHS), ["TS-MaxN", "UCB-MaxN", "TS-N", "UCB-N"]):
         kind, options = GRAPHS[graph]

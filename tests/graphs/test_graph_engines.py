@@ -141,6 +141,7 @@ def assert_same(make_env, algorithms, *, trials=2, first_trial=0, jobs=1):
     return arms
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("game", GAMES)
 def test_algorithms_play_the_same_game_both_ways(game):
     """Those for graphs in every game; and in three games some private ones, whose chains are others, and batches."""
@@ -203,6 +204,7 @@ SUM_CHAINS = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("game", "chains"), [("memory, redrawn", 1), *(pytest.param(game, 10, marks=pytest.mark.slow) for game in GAMES)]
 )
@@ -236,6 +238,7 @@ def test_later_trials_have_graphs_of_their_own_and_several_at_a_time_are_the_sam
     assert len({tuple(arms["EXP3-SET", trial].tolist()) for trial in range(3)}) == 3
 
 
+@pytest.mark.thorough
 def test_many_arms_in_short_blocks_agree():
     """More gains than one block of the simulator and of the environment holds."""
     assert_same(fixed("power-law", n_arms=2000), [make_algorithm("UCB-MaxN")], trials=1)

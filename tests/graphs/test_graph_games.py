@@ -143,6 +143,7 @@ def test_graphs_and_gains_have_streams_of_their_own(kind):
         assert reward == whole[0]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("kind", "charged"), one_each(list(KINDS), [True, False]))
 def test_many_games_at_once_are_the_single_games_bit_for_bit(kind, charged):
     """Three games in a row: one with seeds, and two that follow by themselves, with other graphs."""
@@ -222,6 +223,7 @@ def test_means_and_gains_say_how_many_arms_a_named_graph_has():
     assert len({type(GraphEnv("star", gains=name, horizon=9).adversary) for name in sized_adversaries()}) >= 6
 
 
+@pytest.mark.thorough
 def test_a_game_of_ten_thousand_arms_is_played_in_linear_memory():
     """Nothing of the size K x K = 100 MB in single bytes is ever made: gains come in short blocks."""
     env = GraphEnv("power-law", n_arms=10_000, horizon=30)

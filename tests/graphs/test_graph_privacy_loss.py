@@ -122,6 +122,7 @@ def declared(graph, wrap, rounds_a_step=1):
 # ---- sums ----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", SUMS)
 @every_graph
 def test_no_row_loses_more_than_epsilon(graph, kind):
@@ -135,6 +136,7 @@ def test_no_row_loses_more_than_epsilon(graph, kind):
     assert seen.max() > 1
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", SOME_SUMS)
 @pytest.mark.parametrize(
     "graph", ["directed", *(pytest.param(each, marks=pytest.mark.slow) for each in GRAPHS if each != "directed")]
@@ -148,6 +150,7 @@ def test_around_batches_no_row_loses_more_than_epsilon(graph, kind):
     assert set(np.unique(found.moves)) <= {0.0, 0.5}
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("lies_are_believed")
 @pytest.mark.parametrize("kind", ["hybrid, hybrid", "hybrid, k-ary", "blocks, kept", "blocks, forgotten", "intervals"])
 @pytest.mark.parametrize("rounds_a_step", [1, pytest.param(2, marks=pytest.mark.slow)])
@@ -165,6 +168,7 @@ def test_noise_for_one_arm_is_seen_to_be_too_little(kind, rounds_a_step):
     assert broken[1].max() > declared("complete", wrap, rounds_a_step) * 1.5
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("lies_are_believed")
 @pytest.mark.parametrize("graph", ["directed", "capped", "changing and capped"])
 def test_a_counter_for_each_arm_is_not_enough_on_any_graph(graph):
@@ -175,6 +179,7 @@ def test_a_counter_for_each_arm_is_not_enough_on_any_graph(graph):
     assert broken[1].max() == pytest.approx(2 * EPSILON, rel=2e-9)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ["logarithmic", "binary", "honaker", "hybrid", "segment-trees", "smooth-binary"])
 def test_full_information_loses_exactly_epsilon_in_some_round(name):
     """No more noise than needed either: each of three sums loses a third. Twelve rounds are what attains it."""
@@ -232,6 +237,7 @@ def test_exact_sums_hide_nothing():
     assert np.isinf(row_losses(found)[1]).all()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("graph", GRAPHS)
 def test_a_row_moves_exact_sums_by_no_more_than_the_sensitivity(graph):
     """In L1, right after its round; around batches of 2 by half of that."""
@@ -248,6 +254,7 @@ def test_a_row_moves_exact_sums_by_no_more_than_the_sensitivity(graph):
 # ---- gains ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("graph", GRAPHS)
 def test_noise_on_gains_loses_epsilon_for_all_that_a_round_reveals(graph):
     """Every gain revealed gets one draw, of scale sensitivity / epsilon."""
@@ -261,6 +268,7 @@ def test_noise_on_gains_loses_epsilon_for_all_that_a_round_reveals(graph):
     assert found.scales == pytest.approx(GRAPHS[graph][1] / EPSILON, rel=2e-9)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("graph", GRAPHS)
 def test_noise_on_averages_loses_epsilon_for_all_that_a_round_reveals(graph):
     found = graph_map(graph, around_batches(noisy), rounds_a_step=2, gains=True)
@@ -358,6 +366,7 @@ def coins(env):
     return RandomizedResponse(env, epsilon=EPSILON)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("graph", "rounds_a_step"),
     [
@@ -374,6 +383,7 @@ def test_coins_lose_no_more_than_epsilon(graph, rounds_a_step):
         assert losses == pytest.approx(EPSILON, rel=2e-9)
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("lies_are_believed")
 def test_coins_for_one_arm_are_seen_to_tell_too_much():
     losses = coin_losses(without_the_graphs_sensitivity(coins), "directed", 1)
@@ -434,6 +444,7 @@ def rho_of(found):
     return float((shares**2).sum(axis=0).max() / 2)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", EVERY_COUNTER)
 @every_graph
 def test_no_row_loses_more_than_the_declared_rho(graph, name):
@@ -442,6 +453,7 @@ def test_no_row_loses_more_than_the_declared_rho(graph, name):
     assert 0 < rho_of(graph_map(graph, gaussian(name))) <= declared.rho * (1 + 1e-6)
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("lies_are_believed")
 @pytest.mark.parametrize("name", EVERY_COUNTER)
 @pytest.mark.parametrize("graph", ["complete", pytest.param("directed", marks=pytest.mark.slow)])

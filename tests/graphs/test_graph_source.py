@@ -79,6 +79,7 @@ def test_copies_do_not_share_their_games():
     assert rows == expected
 
 
+@pytest.mark.thorough
 def test_no_round_reveals_more_than_the_sensitivity():
     for graph, options in [
         ("erdos-renyi", {"n_arms": 12, "degree": 4, "redraw_every": 1}),

@@ -73,6 +73,7 @@ def test_a_page_to_read_has_its_predictions_made_and_no_checks(name):
     assert f"`dp-bandit lab {name}` opens the lab" in read and "](../docs/" in read
 
 
+@pytest.mark.thorough
 def test_the_page_of_a_lab(tmp_path, monkeypatch):
     """Its answer and pictures are there, and no box says that something is missing."""
     page = lab_pages.page(find("counters"))
@@ -93,6 +94,7 @@ def test_every_lab_becomes_a_page(name, tmp_path, monkeypatch):
     assert set(re.findall('"ename": *"(.*?)"', plain + page)) <= {"ancestor-stopped"}
 
 
+@pytest.mark.thorough
 def test_a_lab_plays_without_a_compiler_as_in_a_browser():
     assert light(BROWSER + PLAYED)[0] == ["True", "[]"]
 

@@ -171,6 +171,7 @@ def visit(driver, address, name):
     assert page.errors() == []
 
 
+@pytest.mark.slow
 def test_two_labs_answer_to_their_sliders(browser, tmp_path, monkeypatch):
     # A few rounds are played, not compiled: this is about the page.
     monkeypatch.setenv("LAB_HORIZON", "60")

@@ -81,6 +81,7 @@ def test_a_notebook_asks_first_and_shows_an_answer(name):
     assert "mo.stop(" in source and 'id="answer"' in source and "What you have seen" in source
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", NAMES)
 def test_a_read_only_page_asks_for_no_answers(name):
     verdicts, text = run(name, "run")
@@ -89,6 +90,7 @@ def test_a_read_only_page_asks_for_no_answers(name):
     assert f"dp-bandit lab {name.replace('_', '-')}" in text
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", NAMES)
 def test_the_answer_waits_for_a_guess_and_tasks_for_a_solution(name):
     verdicts, text = unsolved(name)
@@ -98,6 +100,8 @@ def test_the_answer_waits_for_a_guess_and_tasks_for_a_solution(name):
     assert "Task" in text and "marimo's stop button" in text
 
 
+@pytest.mark.thorough
+@pytest.mark.slow_cases("experts", "graph_feedback")
 @pytest.mark.parametrize("name", SOLVED)
 def test_solutions_pass_in_the_notebook(name):
     verdicts, text = solved(name)
@@ -123,6 +127,7 @@ def test_every_prediction_is_judged_by_what_was_measured(name):
     assert all({type(node) for node in ast.walk(each)} & {ast.Name} for options in judged for each in options.values)
 
 
+@pytest.mark.thorough
 def test_a_prediction_is_called_right_or_wrong_in_a_word():
     options = {"twice": False, "half": True}
     assert you_said("half", options) == "You said *half*: **right**."
@@ -133,6 +138,7 @@ def test_a_prediction_is_called_right_or_wrong_in_a_word():
     assert "You said <em>a guess</em>: <strong>wrong</strong>; right is <em>about 3 times</em>" in solved("counters")[1]
 
 
+@pytest.mark.thorough
 def test_marimo_finds_no_fault_in_the_notebooks():
     pytest.importorskip("marimo")
     command = [sys.executable, "-m", "marimo", "check", "--strict", *(FOLDER / name for name in NOTEBOOKS)]
@@ -140,6 +146,7 @@ def test_marimo_finds_no_fault_in_the_notebooks():
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.thorough
 def test_what_lab_4_says_of_the_largest_errors():
     on_items, of_tree = (
         np.array([errors(BY_WORDS[words], 4095, 1.0, stream) for stream in range(21)])
@@ -160,6 +167,7 @@ def test_joint_noise_of_13_gains_is_less_than_half_of_independent_laplace_noise(
     assert math.sqrt(14 * 15 / 3) < math.sqrt(2) * 13 / 2
 
 
+@pytest.mark.slow
 def test_the_table_of_noise_follows_from_the_lab_on_counters():
     """A binary tree over 2^m rounds has m + 1 levels, and the sum after 2^m - 1 rounds m nodes; ten times that noise.
 
@@ -178,6 +186,7 @@ def test_the_table_of_noise_follows_from_the_lab_on_counters():
     assert "2.8 times less noise" in text and "another 2.1 times less" in text
 
 
+@pytest.mark.thorough
 def test_the_worked_agent_has_not_yet_less_regret_than_the_private_reference():
     _, text = unsolved("your_own_agent")
     found = re.search(
@@ -186,6 +195,7 @@ def test_the_worked_agent_has_not_yet_less_regret_than_the_private_reference():
     assert [float(each.replace(",", "")) for each in found.groups()] == pytest.approx([922, 431, 61], rel=0.01)
 
 
+@pytest.mark.thorough
 def test_an_adversary_is_checked_and_ranked_when_the_buttons_are_pressed():
     pressed = types.SimpleNamespace(value=True)
     _, text = run("your_own_adversary", check_now=pressed, rank_now=pressed)
@@ -212,6 +222,7 @@ def test_what_lab_7_and_its_teacher_say_of_the_games():
     assert over_hedge(played(learners, 2**22, 12, seed=7), TREE) == pytest.approx(1.6, abs=0.4)
 
 
+@pytest.mark.slow
 def test_a_right_step_of_hedge_plays_private_games():
     assert "your learner has a mean regret of" in solved("experts")[1]
 
@@ -229,6 +240,7 @@ def test_the_budget_refuses_the_fourth_game():
     assert text.count("refused: ") == 1
 
 
+@pytest.mark.thorough
 def test_the_cell_with_the_agent_is_saved(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     pressed, free = types.SimpleNamespace(value=True), types.SimpleNamespace(value=False)

@@ -41,6 +41,7 @@ def test_pseudo_regret_by_hand():
     assert pseudo_regret(np.array([[[1, 1, 0], [1, 1, 2]]]), means).tolist() == [[0.25, 1.25]]
 
 
+@pytest.mark.thorough
 def test_pseudo_regret_is_the_regret_on_average_against_the_best_arm():
     """For a fixed plan, gains of arm 0 less gains collected average to it; the error comes from 1,000 games.
 

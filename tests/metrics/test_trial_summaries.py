@@ -176,6 +176,7 @@ def test_the_interval_is_scipys_from_the_same_resamples(law):
             assert abs(int(places[0]) - int(places[1])) <= 1
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("law", "mean", "least"), [("normal", 0.0, 0.90), ("exponential", 1.0, 0.90)])
 def test_the_interval_holds_the_mean_about_as_often_as_it_says(law, mean, least):
     """50 trials, 2,000 samples: 93.5 % (normal) and 93.4 % (exponential) measured; the next sample may have 95 %.
@@ -189,6 +190,7 @@ def test_the_interval_holds_the_mean_about_as_often_as_it_says(law, mean, least)
     assert least < share < 0.972
 
 
+@pytest.mark.thorough
 def test_positive_samples_have_a_positive_lower_end():
     """Also those whose mean less 1.96 standard errors is far below 0."""
     for trials in [1, 2, 3, 20, 60]:

@@ -108,6 +108,7 @@ def test_another_packages_environment_names_the_adapter():
 SAME_IDS = {"sync": {}, "async": {"context": "fork"}, "vector_entry_point": {}}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("id_", [ID, PRIVATE_ID])
 @pytest.mark.parametrize("mode", ["sync", "async", "vector_entry_point"])
 def test_make_vec_plays_each_game_as_make_does(id_, mode):
@@ -128,6 +129,7 @@ def test_make_vec_plays_each_game_as_make_does(id_, mode):
     assert [step[2].tolist() for step in steps[1:]] == [[False] * 2, [False] * 2, [True] * 2]
 
 
+@pytest.mark.slow
 def test_record_video_films_an_id(tmp_path):
     pytest.importorskip("moviepy", reason="not installed; pip install moviepy")
     env = gym.wrappers.RecordVideo(
@@ -142,6 +144,7 @@ def test_record_video_films_an_id(tmp_path):
     assert film.stat().st_size > 1000
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("mode", "make"),
     one_each(["sync", "async"], [private, functools.partial(made, ID), functools.partial(made, PRIVATE_ID)]),
@@ -181,6 +184,8 @@ def test_rllibs_loop(mode, make):
 # ---- Stable-Baselines3 by id
 
 
+@pytest.mark.thorough
+@pytest.mark.slow_cases("A2C-GymnasiumsPeople-v0", "DQN-DPBandit-Stochastic-v0")
 @pytest.mark.parametrize(("name", "id_"), [("PPO", PRIVATE_ID), ("DQN", ID), ("A2C", PRIVATE_ID)])
 def test_models_learn_on_an_id(name, id_):
     """By chance a third of arms are the best one; a false alarm needs a model that learnt nothing."""

@@ -39,6 +39,7 @@ def mabwisers_loop(policy, seed, rewards):
     return arms
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ["UCB1", "EpsilonGreedy", "Softmax", "Random", "ThompsonSampling"])
 def test_the_arms_are_those_of_mabwisers_own_loop(name):
     arms, rng = arms_here(from_mabwiser(POLICIES[name]))
@@ -47,6 +48,7 @@ def test_the_arms_are_those_of_mabwisers_own_loop(name):
     assert len(set(arms)) == ARMS
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ["UCB1", "EpsilonGreedy"])
 def test_behind_a_boundary_the_policy_learns_released_gains_only(name):
     arms, rng = arms_here(from_mabwiser(POLICIES[name]), private)
@@ -55,6 +57,8 @@ def test_behind_a_boundary_the_policy_learns_released_gains_only(name):
     assert arms == mabwisers_loop(POLICIES[name], int(rng.integers(2**31)), lambda t, arm: shown[t])
 
 
+@pytest.mark.thorough
+@pytest.mark.slow_cases("ThompsonSampling")
 @pytest.mark.parametrize("name", ["UCB1", "ThompsonSampling"])
 def test_they_keep_the_contract_of_agents(name):
     check_agent(from_mabwiser(POLICIES[name]))

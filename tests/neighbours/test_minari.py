@@ -46,6 +46,7 @@ def recorded(env, folder, monkeypatch, games=2):
     return dataset
 
 
+@pytest.mark.thorough
 def test_a_private_game_is_recorded_as_it_was_released(tmp_path, monkeypatch):
     dataset = recorded(LaplaceClipRescale(game(TABLE), epsilon=1.0), tmp_path, monkeypatch)
     env = LaplaceClipRescale(game(TABLE), epsilon=1.0)
@@ -60,6 +61,7 @@ def test_a_private_game_is_recorded_as_it_was_released(tmp_path, monkeypatch):
     assert dataset.total_episodes == 2 and dataset.total_steps == 24
 
 
+@pytest.mark.thorough
 def test_no_file_of_it_has_a_private_gain(tmp_path, monkeypatch):
     """Searched for the bytes of the planted number in both widths, and for its digits."""
     recorded(LaplaceClipRescale(game(TABLE), epsilon=1.0), tmp_path / "private", monkeypatch)
@@ -76,6 +78,7 @@ def test_no_file_of_it_has_a_private_gain(tmp_path, monkeypatch):
     assert found["private"] == [] and found["bare"]
 
 
+@pytest.mark.thorough
 def test_a_collector_below_a_boundary_is_refused(tmp_path, monkeypatch):
     """It would write true gains to the disk."""
     monkeypatch.setenv("MINARI_DATASETS_PATH", str(tmp_path))
@@ -85,6 +88,7 @@ def test_a_collector_below_a_boundary_is_refused(tmp_path, monkeypatch):
     collector.close()
 
 
+@pytest.mark.thorough
 def test_the_environment_of_a_dataset_has_no_arguments(tmp_path, monkeypatch):
     """Arguments may be private gains: the specification that is stored is the boundary's public one."""
     env = LaplaceClipRescale(gym.make("DPBandit-Replay-v0", gains=TABLE), epsilon=1.0)

@@ -45,6 +45,7 @@ def model():
     return model
 
 
+@pytest.mark.thorough
 def test_each_call_gets_the_state_of_the_last_and_a_new_game_none(model):
     watched = Watched(model)
     agent = Sb3Agent(watched)

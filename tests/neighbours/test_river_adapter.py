@@ -52,6 +52,7 @@ def test_behind_a_boundary_the_policy_learns_released_gains_only(name):
     assert arms == rivers_loop(POLICIES[name](int(rng.integers(2**31))), lambda t, arm: shown[t])
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ["Exp3", "burn-in"])
 def test_they_keep_the_contract_of_agents(name):
     check_agent(from_river(POLICIES[name]()))

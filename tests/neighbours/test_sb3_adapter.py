@@ -19,6 +19,7 @@ def model():
     return sb3.A2C("MultiInputPolicy", private(game()), n_steps=20, seed=0, device="cpu").learn(60)
 
 
+@pytest.mark.thorough
 def test_it_plays_as_its_agent_does(model):
     algorithm = Algorithm("A2C", from_sb3(model), private)
     alone = Algorithm("A2C", lambda: Sb3Agent(model), private)

@@ -24,6 +24,7 @@ def private(env):
     return LaplaceClipRescale(env, epsilon=1.0)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", [DummyVecEnv, SubprocVecEnv])
 def test_a_model_learns_through_the_boundary_and_nothing_private_comes_out(kind):
     arguments = {"env_kwargs": {"gains": TABLE}, "wrapper_class": LaplaceClipRescale}

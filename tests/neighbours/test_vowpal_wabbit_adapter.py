@@ -32,6 +32,7 @@ def its_own_loop(arguments, rng, rewards):
     return arms
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("arguments", ARGUMENTS)
 def test_the_arms_are_those_of_its_own_loop(arguments):
     arms, rng = arms_here(from_vowpalwabbit(arguments))
@@ -46,6 +47,8 @@ def test_behind_a_boundary_it_learns_released_gains_only(arguments):
     assert arms == its_own_loop(arguments, rng, lambda t, arm: shown[t])
 
 
+@pytest.mark.thorough
+@pytest.mark.slow_cases("--bag 5")
 @pytest.mark.parametrize("arguments", ["", "--bag 5"])
 def test_it_keeps_the_contract_of_agents(arguments):
     check_agent(from_vowpalwabbit(arguments))

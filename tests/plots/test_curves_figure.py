@@ -250,6 +250,7 @@ def test_places_may_have_other_numbers_of_trials_and_the_note_says_the_fewest():
     assert "mean of 20 (3 of UCB) trials" in " ".join(figure.get_supxlabel().split())
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("value", "trials", "rounds", "scale"), [(0.0, 1, 1, "linear"), (0.0, 1, 1, "log"), (-1.0, 2, 3, "log")]
 )
@@ -258,6 +259,7 @@ def test_the_smallest_results_can_be_drawn(value, trials, rounds, scale):
     assert as_bytes(figure, "png")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", ["png", "svg"])
 def test_the_same_figure_is_the_same_bytes(kind):
     one, *others = (as_bytes(drawn(panels_of(2)), kind) for _ in range(2))
@@ -334,6 +336,7 @@ def subsets():
         yield everyone[: int(rng.integers(1, len(everyone) + 1))]
 
 
+@pytest.mark.thorough
 def test_no_two_lines_of_any_figure_are_alike():
     for names in subsets():
         looks = styles_for(names)

@@ -86,6 +86,8 @@ def check(figure):
         assert extent.width > 1.7 * figure.dpi and extent.height > 1.25 * figure.dpi
 
 
+@pytest.mark.thorough
+@pytest.mark.slow_cases("one panel-50")
 @pytest.mark.parametrize(("kind", "number"), one_each(FIGURES, (13, 1, 50)))
 def test_legend_note_and_panels_have_room(kind, number):
     names = [f"EXP3-tau (batch_size={batch})" for batch in range(11, 11 + number)]
@@ -99,17 +101,22 @@ def test_legend_note_and_panels_have_room(kind, number):
     )
 
 
+@pytest.mark.thorough
+@pytest.mark.slow_cases("one panel-50")
 @pytest.mark.parametrize(("kind", "number"), [*one_each(FIGURES, (1, 50)), ("narrow", 50)])
 def test_very_long_names_and_wide_letters_have_room(kind, number):
     names = [f"DP-Lambda-Lap (base=Tsallis-INF, epsilon={place}, outside=reject)" for place in range(number)]
     check(FIGURES[kind](names, "WWW WWWWWWW " * 200))
 
 
+@pytest.mark.thorough
+@pytest.mark.slow_cases("narrow")
 @pytest.mark.parametrize("kind", ["one panel", "two columns", "narrow"])
 def test_a_long_note_alone_leaves_panels_their_room(kind):
     check(FIGURES[kind](["EXP3"], "a note of many words " * 300))
 
 
+@pytest.mark.thorough
 def test_a_legend_takes_no_third_of_the_sheet():
     """Of twelve algorithms, as in the figures of the papers; the rest of its rows is the panels' width."""
     for kind, draw in FIGURES.items():
@@ -121,6 +128,7 @@ def test_a_legend_takes_no_third_of_the_sheet():
         assert max(box.x1 for box in panels) > 0.97 * figure.bbox.x1, kind
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("number", "columns", "width"), [(3, 1, 3.6), (1, 1, 3.6), (1, None, 6), (2, 2, 7.2), (5, None, 7.2)]
 )

@@ -125,6 +125,7 @@ def test_law_agrees_with_the_agent():
     assert law[place(arms), place(gains)] == pytest.approx(total, abs=1e-13)
 
 
+@pytest.mark.thorough
 def test_no_neighbours_among_all_zero_one_tables_lose_more_than_claimed():
     for n_arms, horizon in [(2, 8), (3, 5), (4, 4)]:
         for rate in [None, 0.01, 0.1, 0.3, 0.6, 0.9, 1.0]:

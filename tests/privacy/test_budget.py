@@ -72,6 +72,7 @@ def test_sums_are_those_of_the_numbers_as_they_are_written():
     assert str(ten.epsilon) == "1.0"
 
 
+@pytest.mark.thorough
 def test_what_the_first_charge_fixes_admits_it_most_often():
     """Over all orders, and over 400 epsilons up to the budget's."""
     budget = Budget(3.0, 1e-6)
@@ -178,6 +179,7 @@ def test_the_least_over_orders_is_no_filter():
 # ---- check values of docs/notes/accounting.md
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("epsilon", [1.0, 8.0, 30.0])
 def test_budgets_of_any_size_admit_nearly_all_small_games(epsilon):
     game = make_algorithm("DP-KLUCB", epsilon=0.001).guarantee(n_arms=4, horizon=1000)

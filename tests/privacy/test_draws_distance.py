@@ -41,6 +41,10 @@ def counted(kind, scale, place, coarser=1.0):
     return measured(kind, place * grid, scale, grid)
 
 
+@pytest.mark.thorough
+@pytest.mark.slow_cases(
+    "0.71-0.5-exponential", "0.71-0.5-normal", "1.0-0.0-exponential", "1.4-0.3-exponential", "1.4-0.3-normal"
+)
 @pytest.mark.parametrize("kind", DECLARED)
 @pytest.mark.parametrize(("scale", "place"), SOME)
 def test_what_is_declared_of_a_draw_is_at_least_what_is_counted_and_at_most_twice(kind, scale, place):
@@ -60,6 +64,7 @@ def test_what_is_declared_is_at_least_what_is_counted_for_many_values_and_scales
             assert all(one <= most for one, most in zip(found, DECLARED[kind], strict=True)), (scale, place, found)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", ["laplace", "normal"])
 @pytest.mark.parametrize("coarser", [pytest.param(1 / 4, marks=pytest.mark.slow), 32])
 def test_distances_grow_with_the_scale_in_grid_steps(kind, coarser):
@@ -84,6 +89,7 @@ def test_coordinates_of_own_norm_noise_have_the_declared_deviation(d):
     assert 4 * equivalent_laplace_scale("own-norm", "sup", d) ** 2 >= (d + 1) * (d + 2)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.0, 10.0, 20.0, 30.0])
 def test_the_declared_delta_is_at_least_the_counted_one(epsilon):
     """Counted 1.1e-16 at epsilon .1, 1.5e-16 at 1, 1.3e-15 at 3, 8e-13 at 10, 1.7e-8 at 20, 2.9e-4 at 30.
@@ -101,6 +107,7 @@ def test_at_epsilon_40_fast_draws_protect_nothing_and_the_guarantee_says_so():
     assert "nothing with fast draws" in str(found)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", ["laplace", "normal"])
 def test_a_number_and_its_negative_are_released_equally_often(kind):
     found = dict(zip(*cells(kind, 0.0, 0.7, 4 * grid_of(0.7))[:2], strict=True))

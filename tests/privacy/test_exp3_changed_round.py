@@ -52,6 +52,7 @@ def cell_of(game, edges, h):
     return np.minimum(np.searchsorted(edges[1:], h), len(edges) - 2)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("n_arms", ARMS)
 def test_v_and_the_largest_difference_bound_log_ratios_and_fisher_information(n_arms):
     """Differences are scaled to the first of the two limits that they meet: V = H(h) eta, or the largest d = h."""
@@ -110,6 +111,7 @@ def silent_game(scores, rate, sensitivity, order, draws):
     return total / (order - 1)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("sensitivity", [1.0, 1 / 19])
 @pytest.mark.parametrize(("n_arms", "rate", "draws"), [(4, 0.0153, 13_797), (2, 0.1, 300), (10, 0.02, 500)])
 def test_games_of_full_size_lose_less_than_the_bound_and_not_much_less(n_arms, rate, draws, sensitivity):
@@ -182,6 +184,7 @@ def test_exp3_tau_at_full_size(batch, expected, older):
     assert guarantee.epsilon_at(2.0**-36) < 0.92 * older
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("n_arms", "sensitivity"), [(2, 1.0), (4, 0.01), (100, 1.0)])
 def test_the_curve_is_the_smaller_of_both_bounds_at_every_order(n_arms, sensitivity):
     """And never above the older bound, which alone stands for rates beyond the condition."""

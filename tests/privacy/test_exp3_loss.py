@@ -189,6 +189,7 @@ def most_at_start(states, without_growth=False):
     return np.maximum(1 + states.c * states.kappa, 1 + states.c)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("n_arms", ARMS)
 def test_step_3_v_starts_below_h_and_close_to_it(n_arms):
     states = random_states(n_arms, COUNT, seed=6)
@@ -204,6 +205,7 @@ def test_the_largest_start_is_the_maximum_over_a_grid(c, kappa):
     assert grid <= largest_start(c, kappa) * (1 + 1e-15) and largest_start(c, kappa) == pytest.approx(grid, rel=1e-9)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("n_arms", ARMS)
 def test_step_4_v_bounds_log_ratios_and_fisher_information(n_arms):
     """Derivatives are scaled so that V is exactly H eta; the bounds hold, and the one on log ratios is reached."""

@@ -50,6 +50,7 @@ def shares_of_claim(n_arms, draws, rate, sensitivity, kind, rng):
     ]
 
 
+@pytest.mark.thorough
 def test_no_order_loses_more_than_the_curve_says():
     for n_arms, draws in [(2, 9), (3, 6), (4, 5)]:
         for rate in [0.01, 0.05, 0.3]:

@@ -124,6 +124,7 @@ def test_groups_and_games_are_counted_from_one(number):
         PURE.for_games(number)
 
 
+@pytest.mark.thorough
 def test_gaussian_groups_and_games_are_those_of_dp_accounting():
     """Its privacy loss distributions are rounded up on a grid of 1e-4, times the number of games."""
     pld = pytest.importorskip("dp_accounting.pld.privacy_loss_distribution")
@@ -138,6 +139,7 @@ def test_gaussian_groups_and_games_are_those_of_dp_accounting():
         assert by_rho.epsilon_at(1e-6) >= theirs.get_epsilon_for_delta(1e-6) - 2e-4 * number
 
 
+@pytest.mark.thorough
 def test_games_hold_for_dp_accounting():
     """Laplace noise, the worst pair, a bit told truly with probability e / (1 + e), and the pair of DP-UCB-INT.
 
@@ -190,6 +192,7 @@ def test_extreme_epsilons_have_guarantees_for_many_games(epsilon):
 # ---- the check values of docs/notes/accounting.md
 
 
+@pytest.mark.thorough
 def test_games_of_dp_ucb_int_by_its_law():
     """The 60 orders alone give .481, .964 and 1.63, so a reader that leaves out the law fails."""
     one = make_algorithm("DP-UCB-INT", epsilon=1).guarantee(n_arms=10, horizon=100_000)
@@ -290,6 +293,7 @@ def test_a_pair_by_hand():
     assert "delta = 1e-06" in str(FAST_PAIR) and "fast draws" not in str(FAST_PAIR)
 
 
+@pytest.mark.thorough
 def test_epsilon_and_delta_of_concentrated_privacy_stay_inverse():
     exact = PrivacyGuarantee(math.inf, rho=0.02, noise_law=gaussian_law(5.0))
     for delta in (1e-3, 1e-6, 1e-9):
@@ -378,6 +382,7 @@ def delta_by_convolution(distances, epsilon, up, step):
     return float((law * np.maximum(0, -np.expm1(epsilon - losses))).sum())
 
 
+@pytest.mark.thorough
 def test_epsilon_is_enough_and_hardly_more():
     """Losses rounded down give too small a delta, and even that must be reached a little below epsilon."""
     for delta in DELTAS:
@@ -435,6 +440,7 @@ def test_distances_are_finite_numbers(distances):
         laplace_law(distances)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ["five", "alike", "a large one"])
 def test_it_is_the_composition_of_dp_accounting(name):
     """Between its optimistic and its pessimistic epsilon, and 0.2 % of the pure one and its rounding."""

@@ -181,6 +181,7 @@ def test_sigma_of_a_gaussian_counter_reaches_the_boundary():
 AGENTS_OWN = ["EXP3", "EXP3-tau", "Hedge", "DP-Hedge", "Lazy-Hedge", "DP-Epochs", "Uniform", "Tuned-TS"]
 
 
+@pytest.mark.thorough
 def test_every_row_says_what_it_covers_and_why():
     assert PrivacyGuarantee(1.0).covers == "arms" and PrivacyGuarantee.none("no noise").covers == "nothing"
     for name in algorithm_names():

@@ -81,6 +81,7 @@ LAZY = [
 ]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("rounds", "n_arms", "rate", "fresh", "most"), LAZY)
 def test_lazy_hedge_never_exceeds_its_rho(rounds, n_arms, rate, fresh, most):
     """And comes within a factor of 4 of it, so that a smaller one would be noticed."""

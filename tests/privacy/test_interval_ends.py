@@ -147,6 +147,7 @@ def test_the_pure_form_spends_a_pure_target(target):
     assert mechanism.guarantee(one_arm(1000)).epsilon <= target
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("target", "delta", "intervals"),
     [

@@ -40,6 +40,7 @@ def apart(make, gains) -> Fraction:
     return last_sum(make(), [1.0, *gains]) - last_sum(make(), [0.0, *gains])
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", SUMS)
 def test_neighbouring_sums_are_no_further_apart_than_the_sensitivity(name):
     """Random gains of 53 digits: some sums of doubles are more than 1 apart, and none of those with rounded gains."""

@@ -601,6 +601,7 @@ def by_play(env):
     assert simulate(lambda: env(BanditEnv), [player], seed=None, checkpoints=1)["plain"].engine == "play"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("begin", "adversary"), one_each([by_reset, by_vector, by_two_at_once, by_simulate, by_play], [Mixed, Repeated])
 )

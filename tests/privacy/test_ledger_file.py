@@ -88,6 +88,7 @@ def test_counting_goes_on_after_a_restart(path):
     assert Ledger.load(path).spent.games == 3
 
 
+@pytest.mark.thorough
 def test_six_processes_on_a_budget_of_one_begin_exactly_ten_games_of_a_tenth(path):
     Ledger.create(path, epsilon=1.0)
     all_ = [started(path, 10, 0.1) for _ in range(6)]
@@ -98,6 +99,7 @@ def test_six_processes_on_a_budget_of_one_begin_exactly_ten_games_of_a_tenth(pat
     assert all(one.returncode == 0 for one in all_)
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
 @pytest.mark.parametrize("kills", [4, pytest.param(20, marks=pytest.mark.slow)])
 def test_kills_while_spending_lose_no_game_and_no_file(path, kills):
@@ -119,6 +121,7 @@ def test_kills_while_spending_lose_no_game_and_no_file(path, kills):
         assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
 
 
+@pytest.mark.thorough
 def test_threads_lose_no_game(path):
     from concurrent.futures import ThreadPoolExecutor
 
@@ -234,6 +237,7 @@ def test_names_with_signs_are_names(tmp_path):
     assert Ledger.load(path).spent.games == 1 and path.exists()
 
 
+@pytest.mark.thorough
 def test_in_other_processes_a_file_counts_and_memory_refuses_what_was_not_counted(path, tmp_path):
     """A forked process has a copy of the memory, a spawned one a pickle; neither may count apart."""
     script = """

@@ -25,6 +25,7 @@ def sizes():
     return [*usual, *(math.nextafter(each, 0.0) for each in usual), *drawn]
 
 
+@pytest.mark.thorough
 def test_claims_hold_exactly_with_the_factor_on_scales():
     """Epsilon times the scale is at least the distance, with 5e-10 to spare for what a draw rounds.
 

@@ -39,6 +39,7 @@ def test_papers_epsilon_is_its_own_theorem_at_its_own_batch_size():
     assert paper.epsilon == pytest.approx(240.22, abs=0.005)  # tau rounded up to 19
 
 
+@pytest.mark.thorough
 def test_what_batches_of_19_really_guarantee():
     """13,797 draws of sensitivity 1/19 at gamma = sqrt(4 ln 4 / ((e - 1) 13797)): the whole game again.
 

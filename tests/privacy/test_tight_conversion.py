@@ -43,6 +43,8 @@ def at_alpha(alpha, rho, delta):
         return alpha * Decimal(rho) + (log - alpha.ln()) / (alpha - 1) + (one - one / alpha).ln()
 
 
+@pytest.mark.thorough
+@pytest.mark.slow_cases("1e-06-0.0001", "1e-06-0.0175", "1e-06-1e-12", "1e-06-32768.0", "1e-06-4.777")
 @pytest.mark.parametrize("rho", RHOS)
 @pytest.mark.parametrize(
     "delta", [DELTAS[2], *[pytest.param(d, marks=pytest.mark.slow) for d in DELTAS if d != DELTAS[2]]]
@@ -252,6 +254,7 @@ def divergences(p, q, orders):
     return np.maximum(*both) / (orders - 1)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("rounds", [2, 3])
 def test_a_group_of_random_laws_stays_below_its_curve(rounds):
     """A chain of laws on four points; its neighbours' largest divergences give the curve."""

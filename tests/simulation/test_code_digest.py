@@ -95,6 +95,7 @@ def test_an_object_that_raises_for_unknown_attributes_has_a_digest():
     assert code_digest(Unwilling()) == code_digest(Unwilling())
 
 
+@pytest.mark.thorough
 def test_it_is_the_same_in_another_process():
     """Also beside a lock and a filled cache, which are nothing of the code's."""
     code = BEGIN + "def use(): return cached(), kept.function(), fixed.number, row, rng, lock, {'a', 'b', 'c'}\n"
@@ -156,6 +157,7 @@ def install(folder, name, version, *, editable=False):
             cached.cache_clear()
 
 
+@pytest.mark.thorough
 def test_every_edit_of_what_is_done_counts_as_source_and_as_byte_code(written):
     """Keys of machine code are made of byte code, which has instructions for all but handlers and arguments."""
     for what, edit in EDITS.items():
@@ -165,6 +167,7 @@ def test_every_edit_of_what_is_done_counts_as_source_and_as_byte_code(written):
         assert first != second, what
 
 
+@pytest.mark.thorough
 def test_what_the_functions_reach_counts_by_name(written):
     """A helper beside it, one that is imported in a function, one that is reached through a module."""
     mine = """import zz_module
@@ -188,6 +191,7 @@ class Mine(Base):
         assert {key for key in first if first[key] != second[key]} == {f"module {name}"}
 
 
+@pytest.mark.thorough
 def test_a_file_that_was_changed_after_it_was_loaded_is_not_what_plays(written):
     old = written(zz_mine="def f(): return 0\n").f
     written(load=False, zz_mine="def f(): return 1\n")
@@ -195,6 +199,7 @@ def test_a_file_that_was_changed_after_it_was_loaded_is_not_what_plays(written):
     assert before != foreign_code([written(zz_mine="def f(): return 1\n").f])
 
 
+@pytest.mark.thorough
 def test_a_value_that_another_file_gives_counts(written, tmp_path):
     source = (
         f"import pathlib\nRATE = float(pathlib.Path({str(tmp_path / 'rate')!r}).read_text())\ndef f(): return RATE\n"
@@ -217,6 +222,7 @@ def kept(agent, folder):
     return compare("Deterministic", [agent], horizon=20, trials=2, folder=folder)
 
 
+@pytest.mark.thorough
 def test_an_agent_of_another_version_of_a_package_is_refused_by_name(written, tmp_path):
     """Source and version count; for a package that does not play the version only; if editable the source only."""
     agent = written(zz_agents=AGENT.format(arm=0)).Greedy
@@ -237,6 +243,7 @@ def test_an_agent_of_another_version_of_a_package_is_refused_by_name(written, tm
     assert "installed zz_agents-dist" not in found and "module zz_agents" in found
 
 
+@pytest.mark.thorough
 def test_an_extension_module_counts_by_its_bytes(tmp_path, monkeypatch):
     module = types.ModuleType("zz_fast")
     module.__file__ = str(tmp_path / f"zz_fast{importlib.machinery.EXTENSION_SUFFIXES[-1]}")
@@ -266,6 +273,7 @@ def test_a_cell_of_a_notebook_counts_but_not_its_comments():
     assert foreign_code([cell(3, source.format("assert True\n        return 0"))]) != first
 
 
+@pytest.mark.thorough
 def test_what_has_no_source_counts_by_its_byte_code(tmp_path):
     agents = []
     for arm in (0, 0, 1):

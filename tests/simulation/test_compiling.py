@@ -131,6 +131,7 @@ def made(source):
     return names
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("cell", "change"), CHANGES.values(), ids=CHANGES)
 def test_a_function_whose_values_changed_is_compiled_anew(cell, change):
     inside = made(cell)
@@ -180,6 +181,7 @@ def numba_compiled():
         yield begun
 
 
+@pytest.mark.thorough
 def test_an_agent_of_a_notebook_is_compiled_once(numba_compiled):
     mine = {"mine": agent(choose=lambda state, rng: len(state.totals) - 2)}
     assert simulate(GAME, mine, horizon=20)["mine"].engine == "compiled"
@@ -249,6 +251,7 @@ def paid(gains, arms, t):
     return PAID
 
 
+@pytest.mark.thorough
 def test_simulate_plays_as_play_does_after_a_global_changed(monkeypatch):
     """An agent's, a mechanism's, and a payoff function's: their functions are the same objects before and after."""
     player, seen = Algorithm("a", Turns, lambda env: PrivacyBoundary(env, Answers())), set()

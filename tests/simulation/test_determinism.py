@@ -249,5 +249,6 @@ def test_a_mechanism_that_does_not_draw_from_its_rng_only_is_refused_by_name(mec
         simulate(f"DPBandit-{game}-v0", [behind(mechanism)], horizon=40)
 
 
+@pytest.mark.thorough
 def test_an_honest_mechanism_is_simulated():
     assert simulate("DPBandit-Stochastic-v0", [behind(Coin)], horizon=40)["mine"].reason == ""

@@ -66,6 +66,7 @@ class Swapping(BanditEnv):
         return super().reset(**given)
 
 
+@pytest.mark.thorough
 def test_everything_of_the_project_is_compiled():
     """This is settled before anything is compiled; `assert_same` looks at the engine of what has been played."""
     for env_id in IDS:
@@ -151,6 +152,7 @@ def test_what_is_not_ours_is_played_and_says_why(kind):
         assert np.array_equal(outcome.pulls[trial], np.bincount(game.arms, minlength=4))
 
 
+@pytest.mark.thorough
 def test_any_number_of_mechanisms_is_compiled():
     def twice(env):
         return laplace(laplace(env), 3.0)

@@ -127,6 +127,7 @@ def reference(game, name, place=0):
     return np.frombuffer(game[name]["state[2]"])[place]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("game", GAMES)
 def test_lanes_one_at_a_time_and_play_are_the_same_games(game):
     chosen = [one for one in bandits() if game in FULL or one.name in SOME]
@@ -141,6 +142,7 @@ def test_they_are_for_every_other_algorithm(game):
     assert_same_three_ways(GAMES[game], [one for one in bandits() if one.name not in SOME])
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("game", FULL_INFORMATION)
 def test_they_are_where_all_gains_are_revealed(game):
     some = ("DP-Hedge", "batched Hedge", *(("fast Hedge",) if game == "Experts" else ()))
@@ -150,6 +152,8 @@ def test_they_are_where_all_gains_are_revealed(game):
         assert all(reference(one, "fast Hedge", 1) > 100 for one in found.games)
 
 
+@pytest.mark.thorough
+@pytest.mark.slow_cases("16")
 @pytest.mark.parametrize("n_arms", [2, pytest.param(8, marks=pytest.mark.slow), 16])
 def test_they_are_with_few_and_many_arms(n_arms):
     chosen = [one for one in bandits() if one.name in ("pairs at rate 1", "UCB")]
@@ -159,6 +163,7 @@ def test_they_are_with_few_and_many_arms(n_arms):
     assert n_arms > 2 or all(reference(one, "pairs at rate 1") >= MOST_AHEAD for one in found.games)
 
 
+@pytest.mark.thorough
 def test_what_an_agent_is_told_is_equal_to_the_last_bit(monkeypatch):
     """This agent's state is numbers, which every update replaces; lanes take it here only."""
     own = [FunctionType(one.__code__, one.__globals__, one.__name__) for one in LastBit.functions[:2]]
@@ -170,6 +175,7 @@ def test_what_an_agent_is_told_is_equal_to_the_last_bit(monkeypatch):
         assert_same_three_ways(GAMES[game], [Algorithm("last bit", LastBit, ORDERS["batch around Laplace"])])
 
 
+@pytest.mark.thorough
 def test_wrappers_in_another_order_are_the_same_games():
     """Noise that is clipped, around batches; all other orders are slow."""
     order = "Laplace around batch, clipped"
@@ -203,6 +209,7 @@ def test_any_number_any_order_and_any_choice_of_trials(env, alone, trials):
     assert len({columns["DP-EXP3-Lap"].collected.tobytes() for columns in found.columns}) > 0.8 * len(trials)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("rounds", "pieces"), [(0, 1), (1, 1), (7, 1), (100, 1), (BLOCK_HORIZON - 1, 1), (10**6, 1), (1, 3), (100, 1000)]
 )
@@ -234,6 +241,8 @@ def test_company_changes_nothing(env, alone):
                 assert_same_columns(column, whole[name], name)
 
 
+@pytest.mark.thorough
+@pytest.mark.slow_cases("Oblivious-2")
 @pytest.mark.parametrize(("game", "place"), [("Stochastic", 0), ("FullyOblivious", 1), ("Oblivious", 2)])
 def test_an_algorithm_that_draws_the_gains_itself(game, place):
     env = made(game, BLOCK_HORIZON)()
@@ -242,6 +251,7 @@ def test_an_algorithm_that_draws_the_gains_itself(game, place):
     assert_same_ends(side_by_side(*arguments), one_at_a_time(*arguments))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("horizon", [1, 2, 32, 33])
 def test_the_shortest_games(horizon):
     env = gym.make("DPBandit-Stochastic-v0", horizon=horizon)

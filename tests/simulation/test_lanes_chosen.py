@@ -50,6 +50,7 @@ def test_the_family_of_exp3_and_ucb_and_hedge_are_played_side_by_side_and_nothin
     assert found == {name: "compiled" if name in alone else "lanes" for name in names}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("trials", [LEAST_TRIALS - 1, LEAST_TRIALS])
 def test_few_trials_go_one_by_one(trials):
     expected = "lanes" if trials >= LEAST_TRIALS else "compiled"
@@ -158,6 +159,7 @@ def assert_as_played(outcome, make, player, trials):
         assert np.array_equal(outcome.pulls[trial], np.bincount(game.arms, minlength=game.n_plays))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", OWN)
 def test_parts_of_your_own_are_never_played_as_if_they_were_ours(name):
     player = Algorithm(name, *OWN[name])
@@ -193,6 +195,7 @@ class Rising(Adversary):
         return self._rng.random((rounds, self.n_arms))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", [Worded, Rising])
 def test_agents_are_played_side_by_side_on_gains_of_an_adversary_of_your_own(kind):
     def make():
@@ -206,6 +209,8 @@ def test_agents_are_played_side_by_side_on_gains_of_an_adversary_of_your_own(kin
     assert_as_played(outcome, make, make_algorithm("EXP3"), 4)
 
 
+@pytest.mark.thorough
+@pytest.mark.slow_cases("1")
 @pytest.mark.parametrize(
     ("jobs", "names"),
     [(1, ("EXP3", "DP-UCB")), (2, ("EXP3", "DP-UCB")), pytest.param(1, BANDITS, marks=pytest.mark.slow)],
@@ -248,6 +253,7 @@ def from_round_40(wrong, right):
     return gains
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("wrong", "right"), [(1.0 + 2.0**-52, 1.0), (math.nan, 0.5)])
 def test_gains_outside_the_range_are_refused(wrong, right, monkeypatch):
     monkeypatch.setattr(Stochastic, "next_round", staticmethod(from_round_40(wrong, right)))
@@ -309,6 +315,8 @@ LAYERS = {
 BROKEN = [("alone", exceeds), ("below a batch", withholds), ("above a batch", exceeds)]
 
 
+@pytest.mark.thorough
+@pytest.mark.slow_cases("above a batch-exceeds", "below a batch-withholds")
 @pytest.mark.parametrize(("layers", "release"), BROKEN)
 def test_a_mechanism_that_breaks_its_word_is_stopped(release, layers, monkeypatch):
     """One release in a hundred is wrong; noise without a limit never withholds a gain.
@@ -324,6 +332,7 @@ def test_a_mechanism_that_breaks_its_word_is_stopped(release, layers, monkeypatc
         play(gym.make(GAME, horizon=2000), player)
 
 
+@pytest.mark.thorough
 def test_a_sum_that_is_no_number_is_stopped(monkeypatch):
     monkeypatch.setattr(mechanisms.ExactSums, "release", staticmethod(no_number))
     batched = Algorithm("wrong", Hedge, lambda env: ExactSums(MiniBatchAverage(env, batch_size=2)))

@@ -62,12 +62,14 @@ def divisions(text):
     return len(DIVISION.findall(text))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("game", ["Stochastic", *slow("FullyOblivious", "Oblivious", "Deterministic")])
 def test_games_are_divided_side_by_side_where_an_algorithm_draws_the_gains(game):
     """EXP3 divides twice a round, so that a loop without vectors has no such division."""
     assert divisions(of_algorithm("EXP3", 4, f"DPBandit-{game}-v0", alone=True)) >= 2
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("name", "n_arms"), [("DP-EXP3-Lap", 16), *slow(("Batched-Lap-EXP3", 8), ("EXP3-tau", 2))])
 def test_so_they_are_where_gains_are_given(name, n_arms):
     """With 16 arms LLVM thinks that vectors do not pay, and uses them because it is told to."""
@@ -79,6 +81,7 @@ def test_these_instructions_would_be_found():
     assert FUSED.search("\tvfmadd213pd\t%ymm1") and FUSED.search("\tvfnmsub231sd\t%xmm1")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("game", ["Switching", *slow("Stochastic", "FullyOblivious")])
 def test_nothing_is_fused_in_the_loops_of_gains(game):
     adversary = gym.make(f"DPBandit-{game}-v0", horizon=100).unwrapped.adversary
@@ -103,6 +106,7 @@ print(*loop._dispatcher.inspect_asm().values())
 """
 
 
+@pytest.mark.thorough
 def test_registers_of_512_bits_are_used_in_full():
     """The machine code is made for such a processor, and not run."""
     settings = {**os.environ, "NUMBA_CPU_NAME": "skylake-avx512", "NUMBA_CPU_FEATURES": AVX512}

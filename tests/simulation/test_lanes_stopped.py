@@ -67,6 +67,7 @@ def test_progress_is_a_function_or_nothing():
         simulate(GAME, "Uniform", horizon=5, progress=True)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_progress_counts_each_game_once(jobs):
     class Own(Uniform):
@@ -127,6 +128,7 @@ print(peak(), play(500_000, 32), play(20_000, 1024))
 """
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="ru_maxrss in kilobytes")
 def test_memory_is_flat_in_rounds_and_trials():
     """The gains of 500,000 rounds would be a quarter of a gigabyte; of a game, some hundred bytes are kept."""

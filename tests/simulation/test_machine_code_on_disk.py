@@ -80,6 +80,7 @@ def copy(tmp_path_factory):
     return Copy(tmp_path_factory.mktemp("stale"))
 
 
+@pytest.mark.thorough
 def test_a_second_run_takes_everything_from_the_cache_and_an_edit_nothing_old(copy):
     """One story, because each compilation costs seconds: run, edit a mechanism, undo it and edit comments.
 
@@ -139,6 +140,7 @@ def loop_for(n_arms):
     return LaneLoop(engine.games["Uniform"])
 
 
+@pytest.mark.thorough
 def test_loops_over_lanes_are_kept_on_disk_and_have_a_name_for_each_layout(tmp_path, monkeypatch):
     """They have a compiler of their own, which could forget it; code from disk is found by its name."""
     monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
@@ -160,6 +162,7 @@ print({one.engine for one in outcomes.values()}, started)
 """
 
 
+@pytest.mark.thorough
 def test_no_second_process_starts_to_compile_or_to_load(tmp_path):
     """Several loops over lanes, without machine code on disk and with all of it, which small simulations load, too."""
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
@@ -210,6 +213,7 @@ print(found.engine, found.pulls.sum())
 """
 
 
+@pytest.mark.thorough
 def test_functions_of_a_module_that_is_being_imported_are_compiled(tmp_path):
     """Another thread would wait for the import for ever; the limit is only there so that the test can fail."""
     (tmp_path / "experiment.py").write_text(MODULE, encoding="utf-8")
@@ -255,6 +259,7 @@ DAMAGE = {
 }
 
 
+@pytest.mark.thorough
 def test_a_damaged_file_is_compiled_again_and_replaced(cache):
     assert not was_loaded(call())
     assert was_loaded(call())
@@ -286,6 +291,7 @@ def aged(file, days):
     return file
 
 
+@pytest.mark.thorough
 def test_what_nobody_uses_is_removed_when_something_is_written(cache):
     call()
     used = one_file(cache)

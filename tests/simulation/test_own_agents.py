@@ -199,6 +199,7 @@ def heard(monkeypatch, caplog):
     return caplog
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("function", REFUSED, ids=lambda function: function.__name__)
 def test_what_cannot_be_compiled_or_draws_elsewhere_is_played_and_named_with_its_line(function, heard):
     functions, owner, *words = REFUSED[function]
@@ -220,6 +221,7 @@ def late(gains, arms, t):
     return float(f"{gains[arms[-1]]:.3f}")
 
 
+@pytest.mark.thorough
 def test_a_payoff_function_is_named_with_its_adversary():
     class Late(Stochastic):
         payoff = staticmethod(late)
@@ -228,6 +230,7 @@ def test_a_payoff_function_is_named_with_its_adversary():
     assert f"late, the payoff function of Late ({Path(__file__).name}, line " in reason
 
 
+@pytest.mark.thorough
 def test_an_own_agent_that_is_compiled_is_announced_once(heard, monkeypatch):
     monkeypatch.setattr(compiled, "QUIET", 0.0)
     for made in ({"mine": agent(), "other": Algorithm("other", agent(learn=keeps_a_dict))}, {"mine": agent()}):
@@ -252,6 +255,8 @@ def by_zero(state, rng):
     return int(1 / state.totals[0])
 
 
+@pytest.mark.thorough
+@pytest.mark.slow_cases("no state")
 @pytest.mark.parametrize(
     ("functions", "error", "words"),
     [
@@ -266,6 +271,7 @@ def test_what_compiled_functions_return_wrong_is_told(functions, error, words):
         simulate(GAME, {"mine": agent(**functions)}, horizon=20)
 
 
+@pytest.mark.thorough
 def test_an_error_in_compiled_functions_names_them_and_the_agent():
     with pytest.raises(ZeroDivisionError) as caught:
         simulate(GAME, {"mine": agent(choose=by_zero)}, horizon=20)

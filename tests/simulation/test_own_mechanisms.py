@@ -169,6 +169,8 @@ MORE = ("batches of gains", "sums of gains", "sums of batches", "sums by the clo
 """Chains whose parts are all in the others."""
 
 
+@pytest.mark.thorough
+@pytest.mark.slow_cases("sums of early releases")
 @pytest.mark.parametrize("chain", [pytest.param(one, marks=pytest.mark.slow) if one in MORE else one for one in CHAINS])
 def test_compiled_equals_played(chain):
     player = Algorithm(chain, *CHAINS[chain])
@@ -205,6 +207,7 @@ class Leaks(Warner):
     release = staticmethod(leaks)
 
 
+@pytest.mark.thorough
 def test_a_released_gain_outside_the_range_is_refused_in_all_three():
     env = PrivacyBoundary(gym.make("DPBandit-Deterministic-v0", horizon=9), Leaks(0.5))
     env.reset(seed=1)

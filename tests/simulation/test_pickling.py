@@ -117,6 +117,7 @@ def written(tmp_path, monkeypatch):
     sys.modules.pop("fixed_arm", None)
 
 
+@pytest.mark.thorough
 def test_a_file_that_was_changed_is_played_as_it_is_once_it_is_loaded_again(written):
     assert [arm_of(written(arm).Fixed) for arm in (0, 1, 0)] == [0, 1, 0]
     agent = written(1).Fixed
@@ -125,6 +126,7 @@ def test_a_file_that_was_changed_is_played_as_it_is_once_it_is_loaded_again(writ
     assert [arm_of(written(arm).CompiledFunction, "compiled") for arm in (0, 1)] == [0, 1]
 
 
+@pytest.mark.thorough
 def test_what_cannot_be_sent_says_so_and_plays_with_one_job(written):
     agent = written(1).Locked
     with refused(NotSendableError, "environment", "picklable", "_thread.lock", "installed", "jobs=1"):
@@ -133,6 +135,7 @@ def test_what_cannot_be_sent_says_so_and_plays_with_one_job(written):
     assert np.all(outcome.pulls[:, 1] == 9)
 
 
+@pytest.mark.thorough
 def test_an_attribute_of_a_class_is_played_as_it_is_now():
     """The workers have seen the class before, by the same id, and keep what they have unpacked."""
 
@@ -228,6 +231,7 @@ def test_an_attribute_of_a_registered_game_is_that_of_now():
     assert found == [0, 9, 0]
 
 
+@pytest.mark.thorough
 def test_an_adversary_that_cannot_be_pickled_says_what_to_do():
     locked = made(1.0)
     locked.lock = threading.Lock()
@@ -286,6 +290,7 @@ def test_what_a_worker_cannot_import_says_so_and_a_log_does_not_show_the_work():
         PickledWork(sent.work, ()).play(range(1))
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="only where processes can be forked")
 def test_a_fork_does_not_wait_for_its_parents_workers():
     """It plays the same games; the limit is there to let it fail."""

@@ -118,6 +118,8 @@ def some_with_every_wrapper(env_id, **arguments):
     return chosen
 
 
+@pytest.mark.thorough
+@pytest.mark.slow_cases("DPBandit-Shifting-v0-{}")
 @pytest.mark.parametrize(("env_id", "env_kwargs"), GAMES, ids=str)
 def test_every_algorithm_plays_the_same_game_both_ways(env_id, env_kwargs):
     """All algorithms for bandits on coins and with a memory; elsewhere each wrapper is met. The rest is slow."""
@@ -133,6 +135,8 @@ def test_every_algorithm_plays_the_same_game_both_ways_in_all_games(env_id):
         assert_same(env_id, arguments, players_for(env_id, **arguments))
 
 
+@pytest.mark.thorough
+@pytest.mark.slow_cases("batch around Laplace, clipped", "the same, clipped inside", "the same, clipped outside")
 @pytest.mark.parametrize("order", ORDERS)
 def test_every_order_of_wrappers_plays_the_same_game_both_ways(order):
     assert_same("DPBandit-Switching-v0", {"observe_charge": False}, [Algorithm("EXP3", Exp3, ORDERS[order])], trials=1)
@@ -169,6 +173,7 @@ class LastBit(FunctionalAgent):
 TOLD = ["bare", THREE, "the same, clipped"]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("orders", [TOLD, pytest.param([*ORDERS], marks=pytest.mark.slow)], ids=["some", "all"])
 def test_what_an_agent_is_told_is_equal_to_the_last_bit(orders):
     """Gains themselves, and through noise around batches around noise, rejecting and clipping."""
@@ -193,6 +198,7 @@ def test_the_shortest_games_agree_too(horizon):
         assert_same(env_id, {}, players, horizon=horizon)
 
 
+@pytest.mark.thorough
 def test_many_arms_and_many_blocks_agree():
     """More rounds than one block of the simulator and of the environment, and far more arms than the papers have."""
     algorithms = [make_algorithm("EXP3"), make_algorithm("Batched-Lap-HTINF", epsilon=0.1)]

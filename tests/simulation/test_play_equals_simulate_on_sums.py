@@ -128,12 +128,14 @@ def assert_equal_and_different(env_id, env_kwargs, orders):
         assert not np.array_equal(arms[one, 0], arms[other, 0]), (one, other)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("orders", [SOME, pytest.param([*ORDERS], marks=pytest.mark.slow)], ids=["some", "all"])
 def test_what_an_agent_is_told_of_sums_is_equal_to_the_last_bit(orders):
     for env_id, env_kwargs in (("Stochastic", {}), ("MemoryBounded", {"memory": 2, "observe_charge": False})):
         assert_equal_and_different(f"DPBandit-{env_id}-v0", env_kwargs, {order: ORDERS[order] for order in orders})
 
 
+@pytest.mark.thorough
 def test_chains_without_noise_are_the_same_game():
     """In Python, which is machine code to the last bit by the test above."""
     algorithms = [Algorithm(order, BitsOfSums, NO_NOISE[order], player="one") for order in NO_NOISE]
@@ -141,6 +143,7 @@ def test_chains_without_noise_are_the_same_game():
     assert len({tuple(play(env, algorithm, seed=3).arms) for algorithm in algorithms}) == 1
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("env_id", "order"),
     [("Stochastic", "BlockSums"), pytest.param("Switching", "ExactSums", marks=pytest.mark.slow)],
@@ -160,6 +163,7 @@ def test_ucb_plays_the_same_game_both_ways_in_other_orders(order):
     assert_same("DPBandit-Stochastic-v0", {"means": [0.9, 0.6, 0.7]}, algorithms, trials=1)
 
 
+@pytest.mark.thorough
 def test_blocks_of_the_simulator_may_cut_sums_anywhere(monkeypatch):
     monkeypatch.setattr(engines_module, "ROUNDS_AT_ONCE", 5)
     chosen = ("HybridSums, padded", "IntervalSums, redrawn", "BlockSums around batch")

@@ -150,6 +150,7 @@ def test_moments_of_two_samples_are_those_of_both():
     assert (trials, mean[0], squares[0]) == (5, pytest.approx(3.6), pytest.approx(29.2))
 
 
+@pytest.mark.thorough
 def test_memory_of_a_summary_does_not_grow_with_the_checkpoints_of_trials():
     """2,000 trials of 100 checkpoints have 6.5 MB of results; a summary has 320 kB and what is played at the time."""
 

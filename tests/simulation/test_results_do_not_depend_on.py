@@ -39,6 +39,7 @@ def assert_equal(one, other, trials=slice(None)):
                 assert np.array_equal(left[trials], right), (name, field)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("env_id", IDS)
 def test_jobs(env_id, monkeypatch):
     """Threads share the adversary they were given; each needs one of its own, down to the last part of it.
@@ -53,6 +54,7 @@ def test_jobs(env_id, monkeypatch):
     assert_equal(simulate(env_id, players, jobs=1, **given), simulate(env_id, players, jobs=4, **given))
 
 
+@pytest.mark.thorough
 def test_processes():
     """An agent of one's own runs in processes, even one that pickle cannot name, such as a local class."""
     given = {"horizon": 100, "trials": 5, "seed": 2}
@@ -74,6 +76,7 @@ def test_splits():
     assert len(set(whole["EXP3"].external_regret[:, -1])) == 8
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("names", [BANDITS[::8], pytest.param(BANDITS, marks=pytest.mark.slow)], ids=["some", "all"])
 def test_company(names):
     """Alone, or with all others, before or behind: an algorithm plays the same games."""

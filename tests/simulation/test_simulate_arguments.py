@@ -105,6 +105,7 @@ def test_a_function_makes_the_environment_and_its_horizon_stands():
     assert simulate("DPBandit-Trial-v0", "EXP3").horizon == 2139
 
 
+@pytest.mark.thorough
 def test_shapes_are_trials_by_checkpoints():
     sizes = {"horizon": np.int64(40), "trials": np.int32(3), "seed": np.uint8(6), "jobs": np.int64(1)}
     simulation = simulate("DPBandit-Oblivious-v0", ["EXP3"], checkpoints=[10, 20], **sizes)

@@ -32,6 +32,7 @@ for horizon, trials in ((400, 2), (400, 4), ({MOST_ROUNDS}, 1), (400, 1)):
 """
 
 
+@pytest.mark.thorough
 def test_a_new_machine_plays_small_simulations_and_compiles_a_large_one(tmp_path):
     """Played, played with trials that lanes would carry, too large to be played, and small, but compiled by now."""
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path), ALWAYS_COMPILE: "never"}
@@ -79,6 +80,7 @@ def test_algorithms_with_code_stay_compiled(monkeypatch):
     assert engines(monkeypatch, ["EXP3", "Uniform"]) == [("play", "play")]
 
 
+@pytest.mark.thorough
 def test_an_algorithm_is_played_for_so_many_rounds_in_all(monkeypatch):
     """As with a slider: each simulation is small, but one compiles soon."""
     often = MOST_ROUNDS // (400 + ROUNDS_TO_BEGIN)
@@ -114,6 +116,7 @@ def own_agent():
     return Own
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_few_rounds_of_an_agent_of_ones_own_are_not_compiled(jobs, monkeypatch):
     """It would be compiled only to learn whether it can be; once it is compiled, it stays so."""
@@ -125,6 +128,8 @@ def test_few_rounds_of_an_agent_of_ones_own_are_not_compiled(jobs, monkeypatch):
     assert np.array_equal(found[0].collected, found[2].collected)
 
 
+@pytest.mark.thorough
+@pytest.mark.slow_cases("horizons1-None-1")
 @pytest.mark.parametrize(
     ("horizons", "plays", "jobs"),
     [([300], True, 2), ([300, MOST_ROUNDS], None, 1), ([300, MOST_ROUNDS], None, 2), ([MOST_ROUNDS], False, 2)],

@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 import numpy as np
+import pytest
 
 from dp_bandit_envs import simulate
 from dp_bandit_envs.agents import FunctionalAgent
@@ -120,6 +121,7 @@ def agent(choose, learn):
     return Mine
 
 
+@pytest.mark.thorough
 def test_an_own_state_may_be_new_and_swapped(monkeypatch):
     """Between two calls of machine code it is in memory of its own, wherever `update` has put it."""
     monkeypatch.setattr("dp_bandit_envs.simulation.engines.ROUNDS_AT_ONCE", 7)
@@ -138,6 +140,7 @@ def test_an_own_state_may_be_new_and_swapped(monkeypatch):
     assert len(np.unique(compiled.pulls)) > 1
 
 
+@pytest.mark.thorough
 def test_an_own_state_whose_arrays_grow_says_so():
     with refused(ValueError, "another shape", "initial_state"):
         simulate("DPBandit-Stochastic-v0", {"mine": agent(in_turn, grown)}, horizon=50, seed=0)

@@ -36,6 +36,7 @@ def test_lazy_hedge_with_a_draw_in_every_round_has_hedges_bound():
     assert lazy_hedge_regret_bound(5, 100, 0.2, 1.0, 98) == hedge_regret_bound(5, 100, 0.2) + 100
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("scale", "gain"), [(0.2, 0.0), (2.0, 0.3), (30.0, 1.0), (2.0, 1.0)])
 def test_clipped_noise_keeps_what_the_proof_says(scale, gain):
     """Mean and exponential moment of a clipped noisy gain, by integrals of the density on 4 million points."""

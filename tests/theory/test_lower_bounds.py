@@ -55,6 +55,7 @@ def test_divergence_keeps_its_digits_close_to_the_diagonal():
     assert bernoulli_kl(0.5, math.nextafter(0.5, 1)) >= 2 * (2**-53) ** 2
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("epsilon", EPSILONS)
 def test_private_divergence_is_the_least_over_a_grid(epsilon):
     """The infimum lies in [x, y]; a grid finds it from above, to second order in the step where it is inside."""
@@ -151,6 +152,7 @@ def random_arguments():
     return [*zip(means.tolist(), levels.tolist(), epsilons.tolist(), strict=True), *corners]
 
 
+@pytest.mark.thorough
 def test_compiled_functions_give_the_same_bits():
     functions = (bernoulli_kl, private_divergence, kl_upper, below_kl_upper, private_upper)
     compiled = {function.__name__: CompiledFunction(function, {}) for function in functions}
@@ -285,6 +287,7 @@ def test_what_is_proven_of_algorithms_is_above_what_none_can_beat(epsilon):
     assert compared >= 5
 
 
+@pytest.mark.thorough
 def test_a_good_private_algorithm_is_above_the_bound_in_the_worst_of_the_worlds():
     """The worlds of the proof, 30 games each, for 3 arms at epsilon = .02."""
     bound, regret = minimax_lower_bound(3, 400, 0.02), 0.0

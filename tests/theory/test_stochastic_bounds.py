@@ -172,6 +172,7 @@ def test_dp_ucb_bound_is_below_the_corrected_theorem():
         assert best / 4 < dp_ucb_bound_bound(means, horizon, 1.0) < best
 
 
+@pytest.mark.thorough
 def test_dp_ucb_int_by_hand():
     """The first end at which twice the bonus is at most the gap, and the failures term by term."""
     horizon, gap, v = 10**6, 0.8, 1.1
@@ -193,6 +194,7 @@ def test_dp_ucb_int_by_hand():
         bounds.dp_ucb_int_bound([0.1, 0.9], 1000, ends, v, 1.5)
 
 
+@pytest.mark.thorough
 def test_dp_ucb_int_stays_below_its_bound():
     """With the bonus, and without noise; `test_noisy_index_bounds.py` has the bound without the bonus."""
     arguments = {"means": [0.95, 0.05], "horizon": 60_000}

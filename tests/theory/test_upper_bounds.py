@@ -125,6 +125,7 @@ def test_one_setting_of_each_is_below_its_bound():
     assert set(shares) > {*PLAIN, "Lazy-DP-TS", "DP-TS", "DP-KLUCB", "DP-IMED", "DP-UCB-INT"}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("number", "seed"), [(12, 1), pytest.param(200, 2, marks=pytest.mark.slow)])
 def test_no_setting_violates_a_bound(number, seed, capsys):
     """Means of 12 games. False alarm: below 1e-5 in all: where a bound says something it is far above."""

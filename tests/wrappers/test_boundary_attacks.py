@@ -60,6 +60,7 @@ WRONG = [1000.0, np.nan, -1e-9, np.nextafter(1.0, 2.0), np.inf]
 SLOW = ("DP-KLUCB", "DP-UCB-BOUND", "LDP-UCB-B")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("name", "gain"),
     [
@@ -102,6 +103,7 @@ def boundaries(num_envs=None):
     yield from (summed(game(), name) for name in SUMS)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("num_envs", "how"), one_each([None, 2], COPIES))
 def test_a_boundary_is_copied_before_its_first_game_only(num_envs, how):
     for env in boundaries(num_envs):
@@ -166,6 +168,7 @@ class TenfoldPlain(BinaryCounter):
     noise = staticmethod(tenfold_noise)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("tenfold", "engine"), [(Tenfold, "play"), (TenfoldPlain, "compiled")])
 def test_simulate_plays_a_counters_own_noise(monkeypatch, tenfold, engine):
     monkeypatch.setitem(COUNTERS, "binary", tenfold)
@@ -202,6 +205,7 @@ def meddle_with(env) -> None:
         env.mechanism.ends(20)[:] = 1
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("form", "kind"),
     one_each(

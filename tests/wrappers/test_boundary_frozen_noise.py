@@ -49,6 +49,7 @@ def _exactly(thing: Any) -> Any:
     return (type(thing).__name__, repr(thing))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("make", "order"), one_each(FORMS.values(), AVERAGE_FIRST))
 def test_a_change_inside_a_batch_that_keeps_its_average_changes_nothing(order, make):
     tau = 2 if order == "MiniBatch(MiniBatch)" else TAU
@@ -126,6 +127,7 @@ def test_a_gain_moves_a_noisy_gain_by_its_change_over_the_width_of_the_interval(
     assert found[1] - found[0] == pytest.approx(0.5 / 121, abs=1e-15)
 
 
+@pytest.mark.thorough
 def test_a_rejected_gain_withholds_the_whole_average_above_it():
     """So the guarantee of MiniBatch(Laplace) must be that of the noise below, and must not rest on 1 / tau."""
 
@@ -142,6 +144,7 @@ def test_a_rejected_gain_withholds_the_whole_average_above_it():
     assert outer.guarantee.epsilon == 3.0
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("make", "case"),
     one_each(

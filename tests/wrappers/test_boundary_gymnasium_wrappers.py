@@ -63,6 +63,7 @@ def test_other_wrappers_above_see_released_values_only():
 # ---- below
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ["Laplace", BOTH, "Response", "Hybrid, hybrid", "Block"])
 def test_flatten_observation_below_changes_nothing_and_above_joins_its_parts(name):
     table = np.random.default_rng(1).random((11, 3))
@@ -83,6 +84,7 @@ BELOW = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("order", "below"), one_each(["Laplace", BOTH, "Response", "MiniBatch"], BELOW))
 def test_wrappers_below_change_nothing_above(order, below):
     """True rewards stay below."""
@@ -119,6 +121,7 @@ def test_action_wrappers_below_release_the_gain_of_the_arm_that_was_really_playe
     assert observation["observed"].tolist() == [0, 1] and reward == 0.0
 
 
+@pytest.mark.thorough
 def test_record_video_below_films_the_evaluators_view_and_changes_nothing_above(tmp_path):
     below = gym.wrappers.RecordVideo(game(TABLE, render_mode="rgb_array"), str(tmp_path / "film"), disable_logger=True)
     env = around(below, BOTH)

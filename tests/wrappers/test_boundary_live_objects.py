@@ -148,6 +148,7 @@ class Pries(Strays):
     functions = Functions(select_first, read_beyond)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("agent", "message"), [(Strays, r"\bStrays\.select\b.*\[0, 1\].*\b2\b"), (Pries, "out of bounds|out of range")]
 )

@@ -67,6 +67,7 @@ def game(id_, name, feedback="full", **options):
     return around(made, name)
 
 
+@pytest.mark.thorough
 @cases
 def test_game_i_of_the_vector_form_is_the_scalar_game_with_its_seed(name, id_, feedback):
     options = {"dimension": 9, "horizon": 25, "feedback": feedback}
@@ -94,6 +95,7 @@ def test_game_i_of_the_vector_form_is_the_scalar_game_with_its_seed(name, id_, f
     assert t >= 5
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("id_", "feedback"), [*((id_, "full") for id_ in POINT_IDS), (POINT_IDS[0], "bandit")])
 def test_the_reward_is_the_product_of_the_released_means_and_the_point(id_, feedback):
     for name in LAYERS:
@@ -126,6 +128,7 @@ def test_a_planted_gain_vector_is_found_nowhere_above(name, id_, feedback):
             env.get_wrapper_attr(door)
 
 
+@pytest.mark.thorough
 @private_cases
 def test_wrong_points_are_refused_without_a_gain_and_cost_no_round(name, id_, feedback):
     def releases(interrupt, num_envs):
@@ -148,6 +151,7 @@ def test_wrong_points_are_refused_without_a_gain_and_cost_no_round(name, id_, fe
         np.testing.assert_equal(releases(True, num_envs), releases(False, num_envs))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("game", "attack"),
     one_each([("DPBandit-Ball-v0", None), *((id_, 2) for id_ in POINT_IDS)], ["attribute", "space", "set"]),

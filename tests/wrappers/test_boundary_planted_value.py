@@ -91,6 +91,7 @@ def test_the_search_finds_the_number_where_there_is_no_boundary():
     assert MARK in everything_in(error) and MARK in frames_of(error)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("name", [name for name in EVERY if name != "Running"])
 def test_nothing_above_a_boundary_shows_the_number(name, form, caplog, capfd, recwarn):
@@ -123,6 +124,7 @@ def test_nothing_above_a_boundary_shows_the_number(name, form, caplog, capfd, re
     assert not [str(w.message) for w in recwarn if MARK in str(w.message)]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("name", "form"), SOME_IN_BOTH)
 def test_attributes_of_what_is_below_cannot_be_asked_for(name, form):
     env = begun(name, form)
@@ -177,6 +179,7 @@ def test_pickled_state_of_the_boundary_itself_holds_no_gain():
 # ---- pictures
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ["Laplace", "Laplace(MiniBatch)", "MiniBatch(Response)"])
 def test_pictures_above_the_boundary_are_those_of_a_game_that_paid_what_was_released(name):
     """Drawn a second way: a scoreboard that is fed with rewards above the boundary only."""
@@ -221,6 +224,7 @@ def test_pictures_show_released_sums(name):
     assert scalar.render() == expected_board(np.zeros(3), [], "ansi", TITLE)
 
 
+@pytest.mark.thorough
 def test_pictures_in_pixels_show_released_sums():
     env = summed(game(EVERYWHERE, render_mode="rgb_array"), "Hybrid, hybrid")
     env.reset(seed=5)
@@ -307,6 +311,7 @@ def check_replaced(name: str, form: str, **facts: Any) -> None:
     assert name == "Running" or MARK not in frames_of(error)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("name", "form"), SOME_IN_BOTH)
 def test_an_error_from_below_is_replaced_by_one_without_its_message(name, form):
     """And in its frames, which error reporters print, are no gains, nor sums of those before."""
@@ -336,6 +341,7 @@ def check_outside(name: str, form: str, offset: float) -> None:
     assert MARK not in everything_in(error) + frames_of(error)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("name", "form"), SOME_IN_BOTH)
 def test_a_gain_outside_the_unit_interval_is_refused_without_being_shown(name, form):
     """Not in the message, nor in the frames. Also by sums without noise: an agent's index rests on gains in [0, 1]."""

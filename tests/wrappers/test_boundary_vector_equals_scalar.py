@@ -38,6 +38,7 @@ CASES = [
 ]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("name", "options", "kind"), CASES)
 def test_three_routes_to_the_same_games(name, options, kind):
     """Native games in vector wrappers; scalar games, each wrapped; scalar games below vector wrappers."""
@@ -88,6 +89,7 @@ def test_two_routes_to_the_same_sums_of_vectors(noise):
             assert len(set(first[0]["sum"].ravel().tolist())) == 3 * NUM_ENVS
 
 
+@pytest.mark.thorough
 def test_noise_is_fetched_ahead_without_changing_its_order():
     """More draws than are fetched at once, and a number of draws a step that differs between games."""
     horizon = 1400
@@ -103,6 +105,7 @@ def test_noise_is_fetched_ahead_without_changing_its_order():
     assert withheld > horizon / 10
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", EVERY)
 def test_declared_facts_are_the_same(name):
     scalar, many = wrapped(game(np.zeros((HORIZON, 2))), name), wrapped(games(2, np.zeros((HORIZON, 2))), name)

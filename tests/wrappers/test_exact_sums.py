@@ -98,6 +98,7 @@ def test_intervals_wait_for_their_ends_by_hand(make):
     assert step(env, 0) == (sums, counts, 0.0, True, 4)  # held; nothing is known of arm 0
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("kind", "make"), KINDS)
 def test_rewards_spaces_and_copies_of_observations(kind, make):
     """The reward is the released mean of the arm played; all observations lie in their space, to the end of the game.
@@ -194,6 +195,7 @@ def test_redraw_does_not_draw_for_an_arm_between_two_ends():
     assert draws(env, [0, 0, 0, 0, *[1] * 8]) == [0, 0, 1, 0, 0, 0, 1, 0, 0, 1, 0, 0]
 
 
+@pytest.mark.thorough
 def test_the_average_of_redrawn_noise_tells_the_mean():
     """The attack: n draws of scale 3^0.55 around 3 gains of 0.8 average to 2.4, to within five standard errors.
 
@@ -307,6 +309,7 @@ def check_grid(wrap, grid: float, rounds: int, steps: int) -> None:
     assert finer
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("pad", "name"), one_each([False, True], GRIDS))
 def test_sums_of_counters_lie_on_a_grid(name, pad):
     check_grid(lambda env: CounterSums(env, epsilon=1.0, counter=name, pad_unplayed=pad), GRIDS[name], 13, 13)
@@ -322,6 +325,7 @@ def test_sums_of_other_counters_lie_on_a_grid(name):
     check_grid(lambda env: CounterSums(env, epsilon=1.0, counter=name), grid, 13, 13)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("keep", "case"), one_each([False, True], [(1.0, 2.0**-8), (0.3, 2.0**-6), (16.0, 2.0**-12), (1e-3, 4.0)])
 )

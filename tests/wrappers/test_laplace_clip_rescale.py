@@ -38,6 +38,7 @@ def noises(tau: int, epsilon: float, draws: int) -> np.ndarray:
     return (released * (1 + 2 * bound) - bound).ravel()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("tau", "epsilon"), [(1, 1.0), (1, 0.1), (1, 5.0), (4, 0.5), (10, 0.1)])
 def test_noise_has_the_declared_scale(tau, epsilon):
     """Mean |Lap(b)| = b with standard error b / sqrt(n); mean 0 with b sqrt(2 / n). Allow five of each.
@@ -132,6 +133,7 @@ def test_tiny_epsilon_releases_numbers_in_the_unit_interval_or_is_refused(outsid
         assert len(set(released)) > 1
 
 
+@pytest.mark.thorough
 def test_released_gains_stay_inside_the_unit_interval_whatever_the_bound(form):
     """Adding b twice and 2 b once do not round alike, so (1 + b + b) / (1 + 2 b) must not pass 1.
 

@@ -63,12 +63,14 @@ def plays_the_same(env):
     np.testing.assert_equal(rounds(sent(env)), rounds(env))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("id_", IDS)
 def test_every_environment_can_be_sent(id_):
     plays_the_same(game(id_))
     plays_the_same(game(id_, 2))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_every_wrapper_can_be_sent_in_both_forms(name):
     """And around others, in one case."""
@@ -119,6 +121,7 @@ def test_two_games_with_one_width_share_no_arrays():
         assert one.table is not other.table and one.until is not other.until
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", algorithm_names())
 def test_every_algorithm_can_be_sent_and_so_can_its_parts(name):
     algorithm = make_algorithm(name)
@@ -195,6 +198,7 @@ print("done")
 """
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no forks")
 def test_a_forked_game_is_refused_and_the_next_one_has_noise_of_its_own():
     """With and without a seed; in its parent the game goes on. In a process of its own, which has no threads.

@@ -97,6 +97,8 @@ def test_the_checkers_have_no_complaint(id_, around, feedback):
         checker.check_env(ProjectToSet(game(id_, around, feedback=feedback)))
 
 
+@pytest.mark.thorough
+@pytest.mark.slow_cases("DPBandit-Ball-v0-SAC")
 @pytest.mark.parametrize(("id_", "name"), [(POINT_IDS[0], "SAC"), (POINT_IDS[-1], "PPO")])
 def test_learners_of_stable_baselines_play_a_few_steps(id_, name):
     models = pytest.importorskip("stable_baselines3")

@@ -111,6 +111,7 @@ def test_a_round_that_reveals_both_arms_answers_twice_with_half_of_epsilon():
 # ---- the wrapper
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("gain", "epsilon"), one_each(GAINS, [2.0, 0.5, math.inf]))
 def test_the_share_of_ones_is_the_chance(gain, epsilon):
     """Standard error sqrt(p (1 - p) / n) with p = (g (e^eps - 1) + 1) / (e^eps + 1): allow five.

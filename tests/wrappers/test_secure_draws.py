@@ -72,6 +72,7 @@ def stepped(env, rounds=16):
     return observation
 
 
+@pytest.mark.thorough
 def test_games_are_played_without_a_seed_and_differ():
     for name in WRAPS:
         for make in [game, full]:
@@ -209,6 +210,7 @@ def test_normal_noise_adds_what_the_discrete_law_is_off():
     assert guarantee.noise_law.gaussian > fast.noise_law.gaussian  # which leaves some delta to its draws
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", ["laplace_steps", "normal_steps"])
 @pytest.mark.parametrize("scale", [0.7, 3.0, 2.0**30])
 def test_draws_have_their_law(kind, scale):
@@ -340,6 +342,7 @@ SCALAR = {name: wrap for name, wrap in WRAPS.items() if name not in LIKE_OTHERS}
 FEW = ("gains", "blocks", "hybrid", "normal")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", [pytest.param(n, marks=[] if n in FEW else pytest.mark.slow) for n in SCALAR])
 def test_wrappers_conform(name, monkeypatch):
     """With a stand-in for the source, which takes seeds. False alarm: 1e-6 each, for fixed seeds none."""

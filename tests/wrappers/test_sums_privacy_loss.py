@@ -37,6 +37,7 @@ LAPLACE = [name for name in COUNTERS if name != "square-root"]
 # ---- counters ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("pad", "name"), [(pad, name) for name in LAPLACE for pad in (False, True)])
 def test_no_round_loses_more_than_epsilon(pad, name):
     """Arms compose in parallel, each with a counter made for 12 items; padded ones get an item in every round."""
@@ -54,6 +55,7 @@ ATTAINED = [
 ]
 
 
+@pytest.mark.thorough
 def test_some_round_loses_exactly_epsilon():
     """One arm is played throughout. Neither too little noise nor more than the guarantee asks for."""
     for pad in [False, True]:
@@ -87,6 +89,7 @@ def test_the_papers_budget_loses_twice_epsilon_and_says_so():
     assert wrap(game(np.zeros((12, 2)))).guarantee.epsilon == 2 * EPSILON
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("pad", [False, True])
 def test_the_square_root_counter_moves_by_no_more_than_its_rho(pad):
     """Gaussian noise: the loss is the distance ||R_j|| / sigma, and rho half its square. Padded, round 1 attains it."""
@@ -125,6 +128,7 @@ def in_full_blocks(lengths, arms) -> list[bool]:
     return full
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("keep", [False, True])
 @pytest.mark.parametrize(
     ("arguments", "lengths"),
@@ -230,6 +234,7 @@ def test_a_gain_pays_at_every_release_that_covers_it(intervals, v, epsilon):
     assert losses[0] == losses.max()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("delta", [1e-8, 0.3])
 @pytest.mark.parametrize(("rounds", "target"), [(16, 16.0), (600, 1.0), (1500, 16.0)])
 def test_what_intervals_declare_follows_from_their_ends(rounds, target, delta):
@@ -285,6 +290,7 @@ WRAPS = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", WRAPS)
 def test_a_game_of_sensitivity_three_gets_three_times_the_noise(kind):
     """Measured as noise in what comes out: a draw may be multiplied afterwards."""
@@ -293,6 +299,7 @@ def test_a_game_of_sensitivity_three_gets_three_times_the_noise(kind):
     np.testing.assert_array_equal(one.moves, other.moves)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", WRAPS)
 def test_around_batches_of_five_there_is_a_fifth_of_the_noise_and_the_same_loss(kind):
     """Sixty rounds in batches of 5 are 12 steps; a round moves one average by 1/5, or 2^-30 more when rounded."""
@@ -306,6 +313,7 @@ def test_around_batches_of_five_there_is_a_fifth_of_the_noise_and_the_same_loss(
     assert losses == pytest.approx(np.repeat(laplace_loss(single), 5), rel=1e-6)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", WRAPS)
 def test_a_round_that_reveals_both_arms_loses_no_more_than_epsilon(kind):
     """Sensitivity 2: the gains of both arms change at once, and enter two sums."""
@@ -340,6 +348,7 @@ def test_redrawn_noise_loses_more_with_every_round_that_an_arm_waits():
         assert laplace_loss(linear_map(once, arms, rounds), [0])[0] == pytest.approx(3**-0.55, rel=2e-9)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("counter", ["binary", "honaker", "smooth-binary", "k-ary", "hybrid"])
 def test_the_rest_of_a_game_below_batches_is_no_item(counter):
     """11 rounds in batches of 2 are 5 averages and a last step that reveals nothing; 5 items is what counters know."""

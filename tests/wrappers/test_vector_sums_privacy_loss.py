@@ -41,6 +41,7 @@ def steps(rounds: np.ndarray, horizon: int) -> np.ndarray:
     return (rounds[:, np.newaxis] >= np.arange(horizon)).astype(float)
 
 
+@pytest.mark.thorough
 def test_own_norm_noise_loses_no_more_than_epsilon():
     """Some round loses all of it, except where the horizon is too short for all nodes of an item."""
     for horizon in [1, 3, 4, 8]:
@@ -63,6 +64,7 @@ def test_own_norm_noise_loses_no_more_than_epsilon():
                     assert losses.max() >= 0.95 * claimed
 
 
+@pytest.mark.thorough
 def test_laplace_noise_on_vectors_loses_no_more_than_epsilon():
     """All coordinates have the same map; a round moves them by the L1 distance together. On the cube, own-norm too."""
     for game in FACTS:
@@ -79,6 +81,7 @@ def test_laplace_noise_on_vectors_loses_no_more_than_epsilon():
                 assert losses.max() >= 0.95 * EPSILON or name == "smooth-binary"
 
 
+@pytest.mark.thorough
 def test_gaussian_noise_moves_by_no_more_than_rho():
     """A round of experts moves all coordinates by 1: rho is D times half the squared distance of one coordinate.
 
@@ -109,6 +112,7 @@ def dense_factors(horizon: int) -> tuple[np.ndarray, np.ndarray]:
     return noise, np.linalg.solve(noise, np.tri(horizon)), np.array(scales)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("horizon", [1, 2, 17, 64, 200])
 def test_columns_of_the_square_roots_other_factor_are_no_longer_than_its_noise(horizon):
     """Column 1 is the longest, and the standard deviation of a draw is sigma times its length, up to rounding."""
