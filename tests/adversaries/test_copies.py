@@ -21,13 +21,11 @@ class History(Adversary):
         self.own = {"list": self.seen}
 
     def begin(self, rng):
-        """Forget all."""
         self.rng = rng
         self.place[:] = 0
         self.seen.clear()
 
     def next_gains(self, rounds):
-        """Return gains that depend on both."""
         gains = np.empty((rounds, 2))
         for row in gains:
             self.seen.append(self.rng.random())
@@ -45,11 +43,9 @@ class Inside(Adversary):
         self.parts = [Oblivious(3, 50)]
 
     def begin(self, rng):
-        """Begin its game."""
         self.parts[0].begin(rng)
 
     def next_gains(self, rounds):
-        """Return its gains."""
         return self.parts[0].next_gains(rounds)
 
 

@@ -169,7 +169,6 @@ class Shaped(Adversary):
         """Do nothing."""
 
     def next_gains(self, rounds):
-        """Return gains of a shape."""
         return np.zeros(self.shape)
 
 
@@ -188,7 +187,6 @@ class Written(Shaped):
     """Returns something else."""
 
     def next_gains(self, rounds):
-        """Return what was given."""
         return self.shape
 
 

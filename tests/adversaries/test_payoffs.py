@@ -318,7 +318,6 @@ class WithState:
     """Could keep anything."""
 
     def method(self, gains, arms, t):
-        """Pay one half."""
         return 0.5
 
 

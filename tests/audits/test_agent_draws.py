@@ -119,7 +119,6 @@ class Foreign:
         """Forget."""
 
     def select_arm(self):
-        """Play arm 0."""
         return 0
 
     def update(self, arm, observation):

@@ -88,7 +88,6 @@ class FailsAtAnEighth(LaplaceClipRescale):
 
     @property
     def release(self):
-        """Return the release."""
         return release_unless_an_eighth
 
 

@@ -231,14 +231,12 @@ class HalfTheNoise(Mechanism):
         self.releases_sums, self.any_range = mechanism.releases_sums, mechanism.any_range
 
     def new_state(self, below):
-        """Return the state with half the scale."""
         state = self._mechanism.new_state(below)
         if "counters" in state._fields:
             return state._replace(counters=state.counters._replace(scales=state.counters.scales / 2))
         return state._replace(scale=state.scale / 2)
 
     def guarantee(self, below):
-        """Claim what the other one claims."""
         return self._mechanism.guarantee(below)
 
 
@@ -277,11 +275,9 @@ class Gaussian(Mechanism):
     releases_sums = True
 
     def new_state(self, below):
-        """Return the standard deviation."""
         return self.sigma
 
     def guarantee(self, below):
-        """Claim a rho of 1/16."""
         return PrivacyGuarantee(epsilon=1.0, delta=1e-6, rho=1 / 16)
 
 

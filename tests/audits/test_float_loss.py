@@ -57,7 +57,6 @@ class Blocks(Mechanism):
         self.release, self._grid = release, grid
 
     def new_state(self, below):
-        """Return no gains yet."""
         return State(np.zeros(below.n_values), np.zeros(below.n_values, np.int64), self._grid)
 
     def guarantee(self, below):

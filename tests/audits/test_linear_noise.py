@@ -25,11 +25,9 @@ class Plain(Mechanism):
         self._claim = PrivacyGuarantee(epsilon=epsilon, delta=delta)
 
     def new_state(self, draw_cdf):
-        """Return the state of a new game."""
         return self._state()
 
     def guarantee(self, draw_cdf):
-        """Claim what was given."""
         return self._claim
 
 

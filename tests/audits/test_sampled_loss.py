@@ -25,7 +25,6 @@ class TooLittleNoise(BlockSums):
     """Blocks with the noise of epsilon that claim a quarter of it."""
 
     def guarantee(self, below):
-        """Claim a quarter."""
         honest = super().guarantee(below)
         return dataclasses.replace(honest, epsilon=honest.epsilon / 4)
 

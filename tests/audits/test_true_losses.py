@@ -43,15 +43,12 @@ class Laplace(Mechanism):
 
     @staticmethod
     def release(state, arm, gain, rng):
-        """Add noise, on a grid."""
         return noisy(gain, 1.0, state.grid, rng), 1
 
     def new_state(self, below):
-        """Return the grid."""
         return LaplaceClipRescale(epsilon=1.0).new_state(below)
 
     def guarantee(self, below):
-        """Say it."""
         return PrivacyGuarantee(**self.says)
 
 

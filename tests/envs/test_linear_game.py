@@ -72,7 +72,6 @@ class Curious(Exp2):
     """Keeps what it sees."""
 
     def see_features(self, features):
-        """Keep it."""
         super().see_features(features)
         self.seen = features
 

@@ -66,7 +66,6 @@ class SecondIsRefused:
     begun = 0
 
     def begin(self, rng, *order):
-        """Begin once."""
         self.begun += 1
         if self.begun > 1:
             raise RuntimeError("no second game")
@@ -118,7 +117,6 @@ class Meeting:
         """Nothing."""
 
     def select_arm(self):
-        """Say that a game is in progress, and wait."""
         self.here.set()
         self.go_on.wait()
         return 0

@@ -34,11 +34,9 @@ class Given:
     """A random stream whose next signed uniform number is this one."""
 
     def __init__(self, v):
-        """Take the number."""
         self._v = v
 
     def signed_uniform(self):
-        """Return the number."""
         return self._v
 
     laplace = laplace

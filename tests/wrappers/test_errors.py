@@ -1,28 +1,26 @@
-"""What the boundary does for a mechanism that somebody else wrote, whatever it does: breaks off, keeps, withholds."""
+"""No error or interrupt shows what is below a boundary, and mechanisms of others are held to what they say."""
 
 import asyncio
 import math
 import signal
-from typing import NamedTuple
+from typing import Any
 
 import gymnasium as gym
 import numpy as np
 import pytest
 
-from dp_bandit_envs import Algorithm, simulate, wrappers
-from dp_bandit_envs.adversaries import Deterministic
+from dp_bandit_envs import Algorithm, make_algorithm, play, simulate, wrappers
+from dp_bandit_envs.adversaries import Adversary, Stochastic
 from dp_bandit_envs.adversaries.replay import GainTable
 from dp_bandit_envs.agents import Exp3
 from dp_bandit_envs.course.checking import judged
 from dp_bandit_envs.envs.bandit_env import BanditEnv
-from dp_bandit_envs.envs.bandit_vector_env import BanditVectorEnv
 from dp_bandit_envs.envs.experts_env import ExpertsEnv
 from dp_bandit_envs.errors import BoundaryError, StepOutsideGameError, WrongGameError
-from dp_bandit_envs.privacy import Mechanism, Noise, PrivacyGuarantee, mechanisms, noise_scale
+from dp_bandit_envs.privacy import Mechanism, PrivacyGuarantee, mechanisms, noise_scale
 from dp_bandit_envs.privacy.accounting import distance_of_draws
 from dp_bandit_envs.privacy.counters import COUNTERS
 from dp_bandit_envs.privacy.counters.trees import LogarithmicCounter
-from dp_bandit_envs.privacy.facts import ValueRange, all_gains_of_arms
 from dp_bandit_envs.privacy.laplace import DEVIATION, grid_of
 from dp_bandit_envs.privacy.mechanisms.batch_average import release as average
 from dp_bandit_envs.wrappers import (
@@ -34,38 +32,218 @@ from dp_bandit_envs.wrappers import (
     vector,
 )
 from dp_bandit_envs.wrappers.vector import VectorPrivacyBoundary
-from tests.tools.boundary_games import MARK, PLANTED, everything_in, frames_of, game, games
+from tests.tools.boundary_games import (
+    EVERYWHERE,
+    FORMS,
+    MARK,
+    ORDERS,
+    PLANTED,
+    SOME_IN_BOTH,
+    Adds,
+    Outside,
+    act,
+    around,
+    error_of,
+    everything_in,
+    foreign,
+    frames_of,
+    game,
+    games,
+    play_until_it_fails,
+    wrapped,
+)
 from tests.tools.processes import interruptible
 from tests.tools.refusals import refused
 from tests.tools.vector_sums import factor_of
 
 
-class State(NamedTuple):
-    """Sums and numbers of gains."""
-
-    sums: np.ndarray
-    counts: np.ndarray
+class Talkative(Exception):
+    """An error of a foreign library."""
 
 
-def add(state, arm, gain, rng):
-    state.sums[arm] += gain
-    state.counts[arm] += 1
-    return state.sums[arm], state.counts[arm]
+def raise_it(kind: type[BaseException], gain: float) -> None:
+    """Raise an error that carries a gain in its message, arguments, notes, cause and context."""
+    try:
+        raise KeyError(f"inner {gain!r}")
+    except KeyError as inner:
+        error = kind(f"the gain was {gain!r}", gain)
+        error.add_note(f"note: {gain!r}")
+        raise error from inner
 
 
-class Adds(Mechanism):
-    """Exact sums."""
+ERRORS = [ValueError, KeyError, ZeroDivisionError, gym.error.Error, RuntimeWarning, StopIteration, Talkative]
 
-    release = staticmethod(add)
-    releases_sums = True
 
-    def new_state(self, inputs):
-        """Return empty sums."""
-        return State(np.zeros(inputs.n_values), np.zeros(inputs.n_values, np.int64))
+class Fails:
+    """A foreign environment, of one game or many, that fails when it starts or in its third round, and tells a gain."""
 
-    def guarantee(self, inputs):
-        """Claim nothing."""
-        return PrivacyGuarantee.none("a test")
+    where = "step"
+    kind: type[BaseException] = ValueError
+
+    def step(self, action):
+        result = super().step(action)
+        if self.where == "step" and np.max(result[4]["round"]) == 3:
+            raise_it(self.kind, float(np.max(result[1])))
+        return result
+
+    def reset(self, **arguments):
+        begun = super().reset(**arguments)
+        if self.where == "reset":
+            raise_it(self.kind, PLANTED)
+        return begun
+
+
+def check_replaced(name: str, form: str, **facts: Any) -> None:
+    # A batch of 4 fails in its third round, when two gains have been added up; the sums of "Running" are released.
+    tau = {"tau": 4} if "MiniBatch" in name and name in ORDERS and name != "MiniBatch(MiniBatch)" else {}
+    error = play_until_it_fails(wrapped(foreign(Fails, form, **facts), name, **tau))
+    assert isinstance(error, BoundaryError) and "withheld" in str(error)
+    assert error.__cause__ is None and error.__context__ is None and not hasattr(error, "__notes__")
+    assert MARK not in everything_in(error)
+    assert name == "Running" or MARK not in frames_of(error)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(("name", "form"), SOME_IN_BOTH)
+def test_an_error_from_below_is_replaced_by_one_without_its_message(name, form):
+    """And in its frames, which error reporters print, are no gains, nor sums of those before."""
+    check_replaced(name, form)
+
+
+@pytest.mark.parametrize("kind", ERRORS)
+def test_an_error_of_any_kind_is_replaced(kind):
+    for form in FORMS:
+        for where in ("step", "reset"):
+            check_replaced("Laplace(MiniBatch)", form, kind=kind, where=where)
+
+
+@pytest.mark.parametrize("kind", [StepOutsideGameError, BoundaryError])
+def test_an_error_of_a_public_kind_is_not_trusted_when_a_foreign_environment_raises_it(kind):
+    """Anyone can raise StepOutsideGameError, and its message, notes and cause are theirs."""
+    for form in FORMS:
+        for where in ("step", "reset"):
+            error = play_until_it_fails(around(foreign(Fails, form, kind=kind, where=where), "Laplace(MiniBatch)"))
+            assert MARK not in everything_in(error)
+
+
+def test_what_stands_between_make_and_the_boundary_warns_without_numbers():
+    """gym.make adds a checker that warns about observations outside their space; it must not print them."""
+    env = gym.wrappers.OrderEnforcing(gym.wrappers.PassiveEnvChecker(foreign(Outside, "scalar")))
+    env = around(env, "Laplace")
+    with pytest.warns(UserWarning, match="not within the observation space") as caught:
+        env.reset(seed=1)
+        error_of(lambda: env.step(0))
+    assert not [w for w in caught if MARK in str(w.message)]
+
+
+# ---- what a foreign environment says of itself
+
+
+class Talks:
+    """A foreign environment, of one game or many, whose text form shows its data, and that fails to close."""
+
+    def __str__(self):
+        return f"Patients({PLANTED})"
+
+    __repr__ = __str__
+
+    def close(self, **kwargs):
+        raise OSError(f"could not save the last gain, {PLANTED}")
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_text_form_of_a_boundary_does_not_show_what_is_below(form):
+    """Nor does an error while closing it."""
+    env = wrapped(foreign(Talks, form), "Laplace")
+    assert MARK not in str(env) + repr(env) + everything_in(error_of(env.close))
+
+
+class NotABandit(gym.Env):
+    """A foreign environment without a sensitivity, whose text form shows its data."""
+
+    action_space = gym.spaces.Discrete(3)
+    observation_space = gym.spaces.Box(0, 1)
+
+    def __str__(self):
+        return f"Patients({PLANTED})"
+
+
+def test_refusing_an_environment_that_is_no_bandit_does_not_print_it():
+    with refused(TypeError, "LaplaceClipRescale", "'n_arms'", "NotABandit") as error:
+        LaplaceClipRescale(NotABandit(), epsilon=1.0)
+    assert MARK not in everything_in(error.value)
+
+
+class RoundsTellGains(BanditEnv):
+    """A foreign environment that puts a gain where the number of the round belongs."""
+
+    def step(self, action):
+        observation, reward, terminated, truncated, _ = super().step(action)
+        return observation, reward, terminated, truncated, {"round": self.encode(reward)}
+
+
+@pytest.mark.parametrize(
+    "encode", [lambda gain: round(gain * 1e10), str, lambda gain: {}[gain]], ids=["int", "text", "key"]
+)
+def test_the_round_above_a_boundary_does_not_come_from_a_foreign_info(encode):
+    env = RoundsTellGains(GainTable(EVERYWHERE))
+    env.encode = encode
+    env = LaplaceClipRescale(env, epsilon=1.0)
+    env.reset(seed=1)
+    try:
+        seen = repr(env.step(0)[4])
+    except Exception as error:
+        seen = everything_in(error)
+    assert MARK not in seen
+
+
+class KindTellsGain(BanditEnv):
+    """A foreign environment whose kind of error depends on the gain."""
+
+    def step(self, action):
+        _, reward, *_ = super().step(action)
+        raise (ValueError if reward > 0.5 else TypeError)("")
+
+
+def test_the_kind_of_an_error_below_does_not_tell_gains_apart():
+    """One bit of a gain a round is what a guarantee of epsilon forbids."""
+    messages = set()
+    for gain in (0.0, 1.0):
+        env = LaplaceClipRescale(KindTellsGain(GainTable(np.full((3, 2), gain))), epsilon=1.0)
+        env.reset(seed=1)
+        messages.add(everything_in(error_of(lambda env=env: env.step(0))))
+    assert len(messages) == 1
+
+
+# ---- who made the game reads its errors
+
+
+class OutOfPaper(Adversary):
+    """Fails in round 1."""
+
+    def begin(self, rng):
+        """Begin."""
+
+    def next_gains(self, rounds):
+        raise RuntimeError("no paper in tray 2")
+
+
+@pytest.mark.parametrize(
+    "name", ["DP-EXP3-Lap", *(pytest.param(name, marks=pytest.mark.slow) for name in ("DP-KLUCB", "TS"))]
+)
+def test_who_made_the_game_and_chose_the_algorithm_sees_the_error(name):
+    with refused(RuntimeError, "no paper in tray 2"):
+        play(BanditEnv(OutOfPaper(2, 50)), make_algorithm(name))
+    with refused(RuntimeError, "no paper in tray 2"):
+        simulate(lambda: BanditEnv(OutOfPaper(2, 50)), [name])
+
+
+def test_above_a_boundary_it_stays_hidden():
+    env = LaplaceClipRescale(BanditEnv(OutOfPaper(2, 50)), epsilon=1.0)
+    for player in (Exp3(), make_algorithm("TS")):
+        with pytest.raises(BoundaryError) as caught:
+            play(env, player)
+        assert "paper" not in str(caught.value)
 
 
 # ---- what is not a Laplace draw is drawn as well
@@ -156,7 +334,6 @@ class Interrupted(BanditEnv):
     """Ctrl-C is pressed in its first round, or its task is cancelled."""
 
     def step(self, action):
-        """Be stopped."""
         if self.collected == 0.0:
             BREAKS["now"]()
         return super().step(action)
@@ -209,7 +386,6 @@ class FailsLater(Adds):
         return FailsLater(self.made)
 
     def new_state(self, inputs):
-        """Return empty sums, twice."""
         self.made.append(1)
         if len(self.made) == 3:
             raise MemoryError
@@ -235,7 +411,6 @@ class KeepsItsState(Adds):
     state = None
 
     def new_state(self, inputs):
-        """Return the same again."""
         if self.state is None:
             self.state = super().new_state(inputs)
         return self.state
@@ -265,11 +440,9 @@ class AboveAHalf(Mechanism):
     release = staticmethod(above_a_half)
 
     def new_state(self, inputs):
-        """Return nothing."""
         return ()
 
     def guarantee(self, inputs):
-        """Claim nothing."""
         return PrivacyGuarantee.none("a test")
 
 
@@ -295,14 +468,6 @@ def test_noise_above_gains_withheld_by_their_value_guarantees_nothing(noise):
     assert NOISE[noise](LaplaceClipRescale(game(table), epsilon=2.0)).guarantee.epsilon == 2.0
 
 
-def test_who_says_that_it_withholds_nothing_is_held_to_it():
-    env = PrivacyBoundary(game([[1.0, 0.0], [0.0, 0.0]]), SaysItDoesNot())
-    env.reset(seed=0)
-    assert env.step(0)[0]["observed"].tolist() == [1, 0]
-    with refused(BoundaryError, "withholds"):
-        env.step(0)
-
-
 def average_above_a_half(state, arm, gain, rng):
     value, count = average(state, arm, gain, rng)
     return value, count if value > 0.5 else 0
@@ -320,22 +485,29 @@ class LastOfBatch(SaysItDoesNot):
     batch_size = 3
 
 
-@pytest.mark.parametrize("kind", [lambda: AverageAboveAHalf(batch_size=3), LastOfBatch], ids=["average", "last"])
+BATCHES = {
+    "gain": (SaysItDoesNot, 1),
+    "average": (lambda: AverageAboveAHalf(batch_size=3), 3),
+    "last": (LastOfBatch, 3),
+}
+
+
+@pytest.mark.parametrize("kind", BATCHES)
 @pytest.mark.parametrize("many", [False, True])
 def test_who_says_that_no_batch_is_withheld_is_held_to_it(kind, many):
     """Laplace noise above it said epsilon = .01, and `observed` told which averages were above a half."""
-    table = np.repeat([[1.0, 1.0], [0.0, 0.0], [1.0, 1.0]], 3, axis=0)[:-2]
-    layer = VectorPrivacyBoundary(games(2, table), kind()) if many else PrivacyBoundary(game(table), kind())
+    make, size = BATCHES[kind]
+    table = np.repeat([[1.0, 1.0], [0.0, 0.0], [1.0, 1.0]], size, axis=0)[: 2 * size + 1]
+    layer = VectorPrivacyBoundary(games(2, table), make()) if many else PrivacyBoundary(game(table), make())
     env = (vector if many else wrappers).LaplaceClipRescale(layer, epsilon=0.01)
-    arms = np.zeros(2, int) if many else 0
     env.reset(seed=0)
-    env.step(arms)
+    env.step(act(env, 0))
     with refused(BoundaryError, "withholds"):
-        env.step(arms)
-    # Of a batch that ends with the game nothing is due.
-    twice = PrivacyBoundary(game(table[[0, 0, 0, 3]]), kind())
-    twice.reset(seed=0)
-    assert [twice.step(0)[0]["observed"][0] for _ in range(2)] == [1, 0]
+        env.step(act(env, 0))
+    if size > 1:  # of a batch that ends with the game nothing is due
+        twice = PrivacyBoundary(game(table[[0, 0, 0, 3]]), make())
+        twice.reset(seed=0)
+        assert [twice.step(0)[0]["observed"][0] for _ in range(2)] == [1, 0]
 
 
 def test_in_simulate_too():
@@ -348,133 +520,13 @@ def test_in_simulate_too():
 # ---- what is stated is checked
 
 
-@pytest.mark.parametrize(
-    ("fact", "value"),
-    [
-        ("guarantee", None),
-        ("sensitivity", math.nan),
-        ("sensitivity", -1.0),
-        ("gains_in_a_round", 0),
-        ("noise", "loud"),
-        ("horizon", 10**9),
-        ("horizon", 0),
-    ],
-)
-def test_facts_that_cannot_be_are_refused(fact, value):
-    wrong = type("Wrong", (Adds,), {fact: lambda self, inputs: value})()
-    if fact in ("guarantee", "noise"):
-        # Both are asked for other things first.
-        wrong.outputs = lambda inputs: inputs._replace(
-            **{"guarantee": PrivacyGuarantee.none("a test"), "noise": Noise(), "sensitivity": math.inf, fact: value}
-        )
-    with refused(ValueError, "Wrong", fact):
-        PrivacyBoundary(game(np.zeros((5, 2))), wrong)
-
-
-class EndsWhenRich:
-    """Ends once enough is collected: by a flag, or by moving the TimeLimit around it to or fro."""
-
-    flag, limit, to = "terminated", None, None
-
-    def step(self, action):
-        """End early, or go on."""
-        observation, reward, terminated, truncated, info = super().step(action)
-        if np.max(self.collected) >= 2:
-            if self.limit is not None:
-                self.limit._max_episode_steps = self.to
-            terminated, truncated = terminated | (self.flag == "terminated"), truncated | (self.flag == "truncated")
-        return observation, reward, terminated, truncated, info
-
-
-class OneRich(EndsWhenRich, BanditEnv):
-    """One game."""
-
-
-class ManyRich(EndsWhenRich, BanditVectorEnv):
-    """Several games."""
-
-
-def rich(flag, to, form):
-    """Return a game of seven rounds that reveals the gain 1 in each, and ends as the flag, or the new limit, says."""
-
-    def made():
-        core = OneRich(GainTable(np.ones((7, 2))))
-        core.flag = flag
-        if to is None:
-            return core
-        core.to, core.limit = to, gym.wrappers.TimeLimit(core, 4)
-        return core.limit
-
-    if form == "scalar":
-        return made()
-    if form == "sync":
-        return gym.vector.SyncVectorEnv([made, made])
-    core = ManyRich(2, GainTable(np.ones((7, 2))))
-    core.flag = flag
-    return core
-
-
-@pytest.mark.parametrize(
-    ("flag", "to", "form"),
-    [
-        *((flag, None, form) for flag in ("terminated", "truncated") for form in ("scalar", "sync", "native")),
-        ("truncated", 4, "scalar"),  # behind a TimeLimit, but before it ends the game
-        ("truncated", 4, "sync"),
-        ("", 2, "scalar"),
-        ("", 2, "sync"),
-        ("", 6, "scalar"),  # and one that does not end it where it must
-        ("", 6, "sync"),
-    ],
-)
-def test_a_game_that_ends_by_its_gains_is_refused(flag, to, form):
-    forms = wrappers if form == "scalar" else vector
-    env = forms.LaplaceClipRescale(rich(flag, to, form), epsilon=0.01)
-    env.reset(seed=0)
-    arms = 0 if form == "scalar" else np.zeros(2, int)
-    for _ in range(3 if to == 6 else 1):
-        env.step(arms)
-    with refused(BoundaryError, "horizon", "gymnasium.wrappers.TimeLimit"):
-        env.step(arms)
-
-
-@pytest.mark.parametrize("limits", [(4, 9), (9, 4), (7, 20), (4, 4)])
-def test_a_time_limit_below_ends_the_game_in_its_round(limits):
-    def made():
-        return gym.wrappers.TimeLimit(gym.wrappers.TimeLimit(game(np.ones((7, 2))), limits[0]), limits[1])
-
-    env = LaplaceClipRescale(made(), epsilon=0.01)
-    many = vector.LaplaceClipRescale(gym.vector.SyncVectorEnv([made, made]), epsilon=0.01)
-    for each, arms in ((env, 0), (many, np.zeros(2, int))):
-        each.reset(seed=0)
-        flags = [each.step(arms)[2:4] for _ in range(min(limits))]
-        last = min(limits) == 7, True
-        assert [[np.all(flag) for flag in pair] for pair in flags] == [[False, False]] * (min(limits) - 1) + [[*last]]
-
-
-class KeepsFlags(BanditVectorEnv):
-    """Says with flags that are numbers what the last gain was, and may write into them later."""
-
-    def step(self, actions):
-        """Return a zero with the sign of the gain."""
-        observation, rewards, terminated, _, infos = super().step(actions)
-        return observation, rewards, terminated, np.copysign(np.zeros(2), rewards - 0.5), infos
-
-
-def test_flags_of_many_games_are_no_arrays_from_below():
-    env = vector.LaplaceClipRescale(KeepsFlags(2, GainTable(np.ones((7, 2)) * [0.0, 1.0])), epsilon=0.01)
-    env.reset(seed=0)
-    assert all(flags.dtype == np.bool_ for flags in env.step(np.array([0, 1]))[2:4])
-
-
 class ReleasesThrice(AboveAHalf):
     """States that one round can influence three of its releases."""
 
     def gains_in_a_round(self, inputs):
-        """Return three times what is below."""
         return 3 * inputs.gains_in_a_round
 
     def sensitivity(self, inputs):
-        """Return three times what is below."""
         return 3 * inputs.sensitivity
 
 
@@ -522,7 +574,6 @@ class HonestCoin(AboveAHalf):
     withholds = False
 
     def guarantee(self, inputs):
-        """Return ln 3."""
         return PrivacyGuarantee(math.log(3.0), model="local", theorem="odds of 3 to 1")
 
 
@@ -546,7 +597,6 @@ class LikeLaplace(Adds):
         self.counts = counts
 
     def guarantee(self, inputs):
-        """Claim 1."""
         scale = noise_scale(1.0, 1.0)
         off = distance_of_draws(scale, grid_of(DEVIATION * scale), inputs.gains_in_a_round)
         return PrivacyGuarantee(1.0, draw_distance=off if self.counts else 0.0)
@@ -583,87 +633,61 @@ def test_a_mechanism_of_ones_own_guarantees_what_one_of_ours_does_in_its_place(s
         assert (many.guarantee.epsilon, many.guarantee.model) == expected[stack]
 
 
-# ---- what is said of values: no noise may be scaled to less than it is
+# ---- after a failure no game goes on
 
 
-D = 5
-RIGHT = all_gains_of_arms(D)
-IMPOSSIBLE = {
-    "a norm with a typing error": RIGHT._replace(norm="linf"),
-    "L2 left at its default": ValueRange(complete=True),
-    "a sup norm too small": RIGHT._replace(norm_distance=0.1),
-    "an L1 norm like a sup norm": RIGHT._replace(norm="l1"),
-    "an L2 norm like a sup norm": RIGHT._replace(norm="l2"),
-    "no distance": RIGHT._replace(l2=0.0),
-    "a negative distance": RIGHT._replace(norm_distance=-1.0),
-    "NaN": RIGHT._replace(l2=math.nan),
-    "an empty range": RIGHT._replace(high=0.0),
-    "an infinite range": RIGHT._replace(low=-math.inf),
-    "text": RIGHT._replace(high="1"),
-}
+class FailsWhenTold(BanditEnv):
+    """Fails after a round or a reset, when told to."""
+
+    fail = False
+
+    def reset(self, **arguments):
+        begun = super().reset(**arguments)
+        if self.fail:
+            raise RuntimeError
+        return begun
+
+    def step(self, action):
+        played = super().step(action)
+        if self.fail:
+            raise RuntimeError
+        return played
 
 
-class Declares(ExpertsEnv):
-    """A foreign game of five experts that says what it likes of its values."""
-
-    def __init__(self, values, sensitivity=float(D)):
-        super().__init__(gains=Deterministic(D, 4))
-        self._declared, self.sensitivity = values, sensitivity
-
-    @property
-    def values(self):
-        """What it likes."""
-        return self._declared
-
-
-@pytest.mark.parametrize("how", IMPOSSIBLE)
-def test_values_that_cannot_be_or_do_not_fit_the_sensitivity_are_refused(how):
-    """A norm that nobody knows had Laplace noise for one coordinate: five times the epsilon that was stated."""
-    many = gym.vector.SyncVectorEnv([lambda: Declares(RIGHT), lambda: Declares(IMPOSSIBLE[how])])
-    for noise in ("laplace", "own-norm", "gaussian"):
-        arguments = {"counter": "binary", "epsilon": 1.0, "noise": noise}
-        CounterSums(Declares(RIGHT), **arguments)
-        with refused(ValueError, "CounterSums"):
-            CounterSums(Declares(IMPOSSIBLE[how]), **arguments)
-        with refused(ValueError, "CounterSums"):
-            vector.CounterSums(many, **arguments)
+@pytest.mark.parametrize("when", ["reset", "step"])
+def test_after_a_failure_there_is_no_game_to_go_on_with(when):
+    """Counters would go on with items of the next game, past their horizon, where noise runs out."""
+    below = FailsWhenTold(Stochastic(2, 9))
+    wrapped = CounterSums(below, epsilon=1.0, counter="k-ary")
+    wrapped.reset(seed=0)
+    wrapped.step(0)
+    below.fail = True
+    with pytest.raises(BoundaryError):
+        wrapped.reset() if when == "reset" else wrapped.step(0)
+    below.fail = False
+    with pytest.raises(StepOutsideGameError):
+        wrapped.step(0)
+    assert wrapped.reset()[0]["count"].tolist() == [0, 0]
+    wrapped.step(0)
 
 
-@pytest.mark.parametrize("order", [1, -1])
-def test_noise_of_many_games_is_scaled_to_the_farthest_of_them_in_each_norm(order):
-    """Two games of one sensitivity: the first had decided how far all their values may be apart."""
-    wide = RIGHT._replace(l2=4.0, norm_distance=2.0)
-    declared = [RIGHT, wide][::order]
-    many = gym.vector.SyncVectorEnv([lambda each=each: Declares(each) for each in declared])
-    for noise, factor in (("gaussian", 4.0), ("own-norm", 2.0)):
-        env = vector.CounterSums(many, counter="binary", epsilon=1.0, noise=noise)
-        assert (env.inputs.values.l2, env.inputs.values.norm_distance) == (4.0, 2.0)
-        assert factor_of(env.mechanism, env.inputs) >= factor
-
-
-def test_games_with_values_in_different_norms_are_not_played_together():
-    other = RIGHT._replace(norm="l2", norm_distance=math.sqrt(D))
-    many = gym.vector.SyncVectorEnv([lambda: Declares(RIGHT), lambda: Declares(other)])
-    with refused(ValueError, "norm of values"):
-        vector.LaplaceClipRescale(many, epsilon=1.0)
-
-
-@pytest.mark.parametrize("values", [ValueRange(), RIGHT._replace(l2=0.5)])
-def test_a_sensitivity_smaller_than_another_distance_is_refused(values):
-    """Laplace noise would be scaled to 0.4, for values that differ by 1 in L2, or in the sup norm."""
-    with refused(ValueError, "sensitivity"):
-        LaplaceClipRescale(Declares(values, sensitivity=0.4), epsilon=1.0)
-
-
-class Twice(mechanisms.MiniBatchAverage):
-    """A foreign mechanism that says that a round counts twice, but not in how many values."""
-
-    def sensitivity(self, inputs):
-        """Return twice that below."""
-        return 2 * inputs.sensitivity
-
-
-def test_a_mechanism_whose_distances_do_not_fit_its_sensitivity_is_refused():
-    """Gaussian noise above it would have been scaled to half of the distance."""
-    with refused(ValueError, "Twice"):
-        PrivacyBoundary(Declares(RIGHT), Twice(batch_size=1))
+def test_many_games_start_again_together():
+    below = gym.make_vec("DPBandit-Stochastic-v0", 2, vectorization_mode="sync", horizon=9)
+    wrapped = vector.HybridSums(below, epsilon=1.0)
+    wrapped.reset(seed=0)
+    with refused(ValueError, "reset_mask", "together"):
+        wrapped.reset(options={"reset_mask": np.array([True, False])})
+    uneven = gym.vector.SyncVectorEnv(
+        [
+            lambda: gym.make("DPBandit-Stochastic-v0", horizon=9, max_episode_steps=4),
+            lambda: gym.make("DPBandit-Stochastic-v0", horizon=9),
+        ]
+    )
+    wrapped = vector.HybridSums(uneven, epsilon=1.0)
+    wrapped.reset(seed=0)
+    for _ in range(3):
+        wrapped.step(np.zeros(2, int))
+    with refused(BoundaryError, "HybridSums", "lockstep"):
+        wrapped.step(np.zeros(2, int))
+    with pytest.raises(StepOutsideGameError):
+        wrapped.step(np.zeros(2, int))

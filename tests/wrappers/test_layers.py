@@ -1,17 +1,28 @@
 """Gymnasium's own wrappers above and below a privacy boundary, and other wrappers that may not stand below one."""
 
 import math
+from typing import Any
 
 import gymnasium as gym
 import numpy as np
 import pytest
 
-from dp_bandit_envs.adversaries import Stochastic
-from dp_bandit_envs.envs.bandit_env import BanditEnv
-from dp_bandit_envs.privacy.mechanism import noise_key
-from dp_bandit_envs.seeding import ADVERSARY, AGENT, FIRST_WRAPPER, stream
+from dp_bandit_envs import wrappers
 from dp_bandit_envs.wrappers import LaplaceClipRescale, MiniBatchAverage, vector
-from tests.tools.boundary_games import NOISY, ORDERS, PLANTED, around, find_planted, game, games, wrapped
+from tests.tools.boundary_games import (
+    EVERYWHERE,
+    FORMS,
+    NOISY,
+    ORDERS,
+    PLANTED,
+    SUMS,
+    around,
+    find_planted,
+    game,
+    games,
+    summed,
+    wrapped,
+)
 from tests.tools.doors import one_each
 from tests.tools.refusals import refused
 
@@ -132,13 +143,6 @@ def test_record_video_below_films_the_evaluators_view_and_changes_nothing_above(
     assert list(tmp_path.glob("film/*.mp4"))
 
 
-def test_make_and_make_vec_with_a_registered_id_work_under_the_boundary():
-    env = around(gym.make("DPBandit-Replay-v0", gains=TABLE), BOTH)
-    assert not list(find_planted([play(env, [0, 1]), env.spec]))
-    many = around(gym.make_vec("DPBandit-Replay-v0", num_envs=2, gains=TABLE), BOTH)
-    assert not list(find_planted([many.reset(seed=1), many.step(np.array([0, 1])), many.spec]))
-
-
 # ---- refused below
 
 
@@ -146,7 +150,6 @@ class RunningTotal(gym.Wrapper):
     """A user's own wrapper with a step of its own, which could hand on totals: then a round moves all later ones."""
 
     def step(self, action):
-        """Do what a boundary does not know."""
         return super().step(action)
 
 
@@ -233,54 +236,34 @@ def test_many_games_with_observations_rewritten_are_refused():
 # ---- streams
 
 
-def noise(env):
-    """Return the noise of 6 releases of gain 0, from a wrapper without rejection."""
-    env.reset(seed=7)
-    _, scale, bound = env.noise
-    return np.array([env.step(0)[0]["gain"][0] * (1 + 2 * bound) - bound for _ in range(6)]) / scale
+KINDS_OF_SUMS = ["Running", "Hybrid, hybrid", "Interval, lemma", "Block"]
 
 
-def test_two_equal_wrappers_stacked_draw_different_noise():
-    """The outer one's noise is found by taking away what the inner one handed on."""
-    options = {"epsilon": 1.0, "bound": 30.0, "outside": "clip"}  # nothing reaches +-30 in 6 draws
-    inner = noise(LaplaceClipRescale(game(np.zeros((6, 2))), **options))
-    stacked = LaplaceClipRescale(LaplaceClipRescale(game(np.zeros((6, 2))), **options), **options)
-    outer = noise(stacked) - (inner + 30) / 61
-    assert np.abs(inner - outer).min() > 1e-6
+def above_sums(form: str, inner: str) -> tuple[Any, Any]:
+    """Return the wrappers of a form, and sums for them to stand around."""
+    if form == "vector of scalar":
+        return vector, gym.vector.SyncVectorEnv([lambda: summed(game(EVERYWHERE), inner)] * 2)
+    if form == "vector":
+        return vector, summed(games(2, EVERYWHERE), inner)
+    env = summed(game(EVERYWHERE), inner)
+    return wrappers, gym.wrappers.TimeLimit(env, 5) if form == "between" else env
 
 
-def test_noise_does_not_repeat_the_stream_of_gains_or_of_the_agent():
-    """Six draws, to within a hundredth of their scale: wide enough for a wrapper that rounds noisy values to a grid.
-
-    False alarm: 1e-11 (each draw is that close with a chance below 0.01: five times 0.01^6).
-    """
-    env = LaplaceClipRescale(game(np.zeros((6, 2))), epsilon=1.0, bound=30.0)
-    own, label = noise(env), noise_key(env.mechanism, env.inputs)
-
-    def repeats(generator):
-        return np.abs(own - generator.laplace(0.0, 1.0, 6)).max() < 0.01
-
-    assert repeats(stream(7, role=FIRST_WRAPPER, noise_key=label))  # the test would see a repetition
-    for role in (ADVERSARY, AGENT, FIRST_WRAPPER + 1):
-        assert not repeats(stream(7, role=role)) and not repeats(stream(7, role=role, noise_key=label))
-    assert not repeats(stream(7, trial=1, role=FIRST_WRAPPER, noise_key=label))
-    assert not repeats(stream(7, role=FIRST_WRAPPER, noise_key=label, player="somebody"))
-    assert not repeats(np.random.default_rng(7))
-
-
-def test_noise_is_not_correlated_with_the_gains_of_the_same_seed():
-    """Correlation of n independent pairs has standard error 1 / sqrt(n): allow five.
-
-    False alarm: 1.2e-6 (five standard errors, two sides, two numbers).
-    """
-    rounds = 4000
-    env = LaplaceClipRescale(BanditEnv(Stochastic(2, rounds, means=[0.5, 0.5])), epsilon=1.0, bound=40.0)
-    env.reset(seed=3)
-    below = BanditEnv(Stochastic(2, rounds, means=[0.5, 0.5]))
-    below.reset(seed=3)
-    gains, draws = np.empty(rounds), np.empty(rounds)
-    for t in range(rounds):
-        gains[t] = below.step(0)[1]
-        draws[t] = env.step(0)[1] * 81 - 40 - gains[t]
-    assert abs(np.corrcoef(gains, draws)[0, 1]) < 5 / math.sqrt(rounds)
-    assert abs(np.abs(draws).mean() - 1) < 5 / math.sqrt(rounds)  # they are the noise indeed
+@pytest.mark.parametrize("inner", KINDS_OF_SUMS)
+def test_no_boundary_stands_around_sums(inner):
+    """Nor does one for sums of what rewrites observations: running totals, summed up again, would count often."""
+    inner_class = SUMS[inner][1]
+    forms = ("scalar", "vector", "vector of scalar", "between") if inner == "Block" else ("scalar",)
+    for form in forms:
+        module, env = above_sums(form, inner)
+        for outer in ("LaplaceClipRescale", "MiniBatchAverage", "RandomizedResponse"):
+            options = {"batch_size": 2} if outer == "MiniBatchAverage" else {"epsilon": 1.0}
+            with refused(TypeError, outer, inner_class, f"put {outer} below {inner_class}"):
+                getattr(module, outer)(env, **options)
+    for outer in KINDS_OF_SUMS:
+        for make in FORMS.values() if outer == inner else [game]:
+            with refused(TypeError, inner_class, SUMS[outer][1]):
+                summed(summed(make(EVERYWHERE), inner), outer)
+    rewritten = gym.wrappers.TransformObservation(game(EVERYWHERE), lambda observation: observation, None)
+    with refused(TypeError, "TransformObservation", inner_class, "above"):
+        summed(rewritten, inner)

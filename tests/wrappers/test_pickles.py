@@ -1,5 +1,6 @@
 """Environments, wrappers, agents and algorithms play in other processes as here; a fork plays no game on."""
 
+import copy
 import dataclasses
 import os
 import pickle
@@ -11,18 +12,19 @@ import numpy as np
 import pytest
 
 import dp_bandit_envs
-from dp_bandit_envs import agents, algorithm_names, make_algorithm, play
+from dp_bandit_envs import Algorithm, agents, algorithm_names, make_algorithm, play
 from dp_bandit_envs.agents import FunctionalAgent
 from dp_bandit_envs.agents.noise_width import counter_width, log_log_width, log_width
-from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.envs.registration import IDS
 from dp_bandit_envs.files import DataFile
 from dp_bandit_envs.privacy.mechanisms import MECHANISMS
 from dp_bandit_envs.protocols import Sums
 from dp_bandit_envs.wrappers import HybridSums
-from tests.tools.boundary_games import wrapped
+from tests.tools.boundary_games import FORMS, act, boundaries, wrapped
+from tests.tools.doors import one_each
 from tests.tools.playable import EXPERTS, agents_for, arguments_of, home_of
 from tests.tools.plays import play as play_of
+from tests.tools.refusals import refused
 
 HORIZON = 24
 AGENTS = agents_for(points=False)
@@ -208,3 +210,20 @@ def test_a_forked_game_is_refused_and_the_next_one_has_noise_of_its_own():
     """
     done = subprocess.run([sys.executable, "-c", SCRIPT], capture_output=True, text=True)
     assert (done.returncode, done.stdout.split()) == (0, ["done"]), done.stderr
+
+
+COPIES = {"copy": copy.copy, "deepcopy": copy.deepcopy, "pickle": lambda env: pickle.loads(pickle.dumps(env))}
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(("form", "how"), one_each(FORMS, COPIES))
+def test_a_boundary_is_copied_before_its_first_game_only(form, how):
+    for env in boundaries(form):
+        twin = COPIES[how](env)
+        twin.reset(seed=1)
+        twin.step(act(twin, 0))
+        for begun in (twin, (gym.Wrapper if form == "scalar" else gym.vector.VectorWrapper)(twin)):
+            if how != "copy" or begun is twin:
+                with refused(TypeError, type(twin).__name__, "reset"):
+                    COPIES[how](begun)
+        twin.step(act(twin, 0))

@@ -1,22 +1,27 @@
 """With one seed, releases that differ in anything have different noise; otherwise it would cancel in a difference."""
 
 import itertools
+import math
+import pickle
 
 import gymnasium as gym
 import numpy as np
 import pytest
 
 from dp_bandit_envs import LaplaceClipRescale, make_algorithm, play, simulate
+from dp_bandit_envs.adversaries import Stochastic
 from dp_bandit_envs.adversaries.replay import GainTable
 from dp_bandit_envs.agents import Uniform
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.bandit_vector_env import BanditVectorEnv
 from dp_bandit_envs.privacy import mechanisms
+from dp_bandit_envs.privacy.mechanism import noise_key
 from dp_bandit_envs.privacy.mechanisms import MECHANISMS
-from dp_bandit_envs.seeding import FIRST_WRAPPER, stream
+from dp_bandit_envs.seeding import ADVERSARY, AGENT, FIRST_WRAPPER, EpisodeStreams, stream
 from dp_bandit_envs.wrappers import HybridSums, MiniBatchAverage, PrivacyBoundary, vector
 from tests.tools.boundary_games import game
 from tests.tools.one_noise import as_one_player
+from tests.tools.refusals import refused
 
 ROUNDS = 60
 ZEROS = np.zeros((ROUNDS, 2))
@@ -65,6 +70,7 @@ def noise_of_many(seed, mode):
 def test_vectors_share_noise_unless_their_seeds_are_as_far_apart_as_they_have_games(mode):
     """Game i of seed s is that of seed s + i, as everywhere in Gymnasium; so pages say how far apart to take seeds."""
     first = noise_of_many(0, mode)
+    assert len({game.tobytes() for game in first}) == 40
     assert np.array_equal(first[1:], noise_of_many(1, mode)[:-1])
     for apart in (40, 41, 1000):
         other = noise_of_many(apart, mode)
@@ -199,3 +205,99 @@ def test_batches_below_change_the_noise_by_their_sizes_only():
     derived = PrivacyBoundary(game(ZEROS), Derived(batch_size=2))
     assert batches.outputs.lower_noise_keys == () and len(derived.outputs.lower_noise_keys) == 1
     assert "0.731" not in repr(derived.outputs)
+
+
+class Keeps:
+    """An agent that keeps its generator."""
+
+    def begin(self, *, n_arms, horizon, rng):
+        self.rng = rng
+
+    def select_arm(self):
+        return int(self.rng.integers(2))
+
+    def update(self, arm, observation):
+        """Learn nothing."""
+
+
+def test_an_agents_generator_does_not_tell_the_seed():
+    """Nothing in it is the seed or leads to NumPy's `SeedSequence`, which can be inverted."""
+    agent, seed = Keeps(), 2**127 + 12345
+    play(BanditEnv(Stochastic(2, 5)), agent, seed=seed, trial=3)
+    bits = agent.rng.bit_generator
+    assert isinstance(bits, np.random.SFC64)
+    assert not isinstance(bits.seed_seq, np.random.SeedSequence)
+    assert set(vars(bits.seed_seq)) == {"_digest", "_spawned"}
+    text = pickle.dumps((bits, bits.state, bits.seed_seq)) + repr((bits.state, vars(bits.seed_seq))).encode()
+    for base in (str(seed), f"{seed:x}", seed.to_bytes(16, "little"), seed.to_bytes(16, "big")):
+        assert (base.encode() if isinstance(base, str) else base) not in text
+
+
+def test_an_agent_may_spawn_generators_of_its_own():
+    spawned = [stream(*key, role=AGENT).spawn(2) for key in ((1,), (1,), (2,))]
+    numbers = [[child.random() for child in children] for children in spawned]
+    assert numbers[0] == numbers[1]
+    assert len({*numbers[0], *numbers[2]}) == 4
+    twice = stream(1, role=AGENT)
+    assert [twice.spawn(1)[0].random(), twice.spawn(1)[0].random()] == numbers[0]
+
+
+def test_two_keys_never_read_the_same():
+    """The words of trial 2 * 2^32, role 2, are those of trial 0, role 2, episode 2."""
+    for seed, trial in ((0, 2**32), (0, 2 * 2**32), (2**128, 0), (-1, 0)):
+        with refused(ValueError, "seed", "[0, 2^128)", "trial", "[0, 2^32)", seed, trial):
+            stream(seed, trial=trial, role=2)
+    with refused(ValueError, "trial", "[0, 2^32)", 2**33):
+        EpisodeStreams(2).next(1, {"trial": 2**33})
+    for wrapped in (
+        LaplaceClipRescale(BanditEnv(Stochastic(2, 5)), epsilon=1.0),
+        vector.LaplaceClipRescale(gym.make_vec("DPBandit-Stochastic-v0", 2, horizon=5), epsilon=1.0),
+    ):
+        with refused(ValueError, "trial", "[0, 2^32)", 2**33):
+            wrapped.reset(options={"trial": 2**33})
+
+
+def test_two_equal_wrappers_stacked_draw_different_noise():
+    """The outer one's noise is found by taking away what the inner one handed on."""
+    options = {"epsilon": 1.0, "bound": 30.0, "outside": "clip"}  # nothing reaches +-30 in 6 draws
+    inner = draws(LaplaceClipRescale(game(np.zeros((6, 2))), **options), seed=7)
+    stacked = LaplaceClipRescale(LaplaceClipRescale(game(np.zeros((6, 2))), **options), **options)
+    outer = draws(stacked, seed=7) - (inner + 30) / 61
+    assert np.abs(inner - outer).min() > 1e-6
+
+
+def test_noise_does_not_repeat_the_stream_of_gains_or_of_the_agent():
+    """Six draws, to within a hundredth of their scale: wide enough for a wrapper that rounds noisy values to a grid.
+
+    False alarm: 1e-11 (each draw is that close with a chance below 0.01: five times 0.01^6).
+    """
+    env = LaplaceClipRescale(game(np.zeros((6, 2))), epsilon=1.0, bound=30.0)
+    own, label = draws(env, seed=7), noise_key(env.mechanism, env.inputs)
+
+    def repeats(generator):
+        return np.abs(own - generator.laplace(0.0, 1.0, 6)).max() < 0.01
+
+    assert repeats(stream(7, role=FIRST_WRAPPER, noise_key=label))  # the test would see a repetition
+    for role in (ADVERSARY, AGENT, FIRST_WRAPPER + 1):
+        assert not repeats(stream(7, role=role)) and not repeats(stream(7, role=role, noise_key=label))
+    assert not repeats(stream(7, trial=1, role=FIRST_WRAPPER, noise_key=label))
+    assert not repeats(stream(7, role=FIRST_WRAPPER, noise_key=label, player="somebody"))
+    assert not repeats(np.random.default_rng(7))
+
+
+def test_noise_is_not_correlated_with_the_gains_of_the_same_seed():
+    """Correlation of n independent pairs has standard error 1 / sqrt(n): allow five.
+
+    False alarm: 1.2e-6 (five standard errors, two sides, two numbers).
+    """
+    rounds = 4000
+    env = LaplaceClipRescale(BanditEnv(Stochastic(2, rounds, means=[0.5, 0.5])), epsilon=1.0, bound=40.0)
+    env.reset(seed=3)
+    below = BanditEnv(Stochastic(2, rounds, means=[0.5, 0.5]))
+    below.reset(seed=3)
+    gains, draws = np.empty(rounds), np.empty(rounds)
+    for t in range(rounds):
+        gains[t] = below.step(0)[1]
+        draws[t] = env.step(0)[1] * 81 - 40 - gains[t]
+    assert abs(np.corrcoef(gains, draws)[0, 1]) < 5 / math.sqrt(rounds)
+    assert abs(np.abs(draws).mean() - 1) < 5 / math.sqrt(rounds)  # they are the noise indeed

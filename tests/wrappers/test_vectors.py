@@ -1,17 +1,22 @@
 """Game i of a vector wrapper is, to the last bit, the scalar wrapper with that game's seed, game after game."""
 
+import inspect
 import math
+import pickle
 
 import gymnasium as gym
 import numpy as np
 import pytest
 
+from dp_bandit_envs import wrappers
 from dp_bandit_envs.adversaries import Stochastic, SwitchingCost
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.bandit_vector_env import BanditVectorEnv
 from dp_bandit_envs.envs.experts_env import ExpertsEnv, ExpertsVectorEnv
-from dp_bandit_envs.wrappers import CounterSums, vector
-from tests.tools.boundary_games import EVERY, ORDERS, SUMS, around, game, games, wrapped
+from dp_bandit_envs.privacy.mechanisms import MECHANISMS
+from dp_bandit_envs.wrappers import CounterSums, LaplaceClipRescale, MiniBatchAverage, PrivacyBoundary, vector
+from dp_bandit_envs.wrappers.vector import VectorPrivacyBoundary
+from tests.tools.boundary_games import EVERY, EVERYWHERE, ORDERS, PLANTED, SUMS, around, game, games, wrapped
 from tests.tools.refusals import refused
 
 HORIZON = 13
@@ -117,17 +122,6 @@ def test_declared_facts_are_the_same(name):
         assert vars(scalar.mechanism) == vars(many.mechanism)
 
 
-def test_every_game_has_noise_of_its_own():
-    env = around(games(50, np.zeros((1, 2))), "Laplace", outside="clip", epsilon=1.0)
-    env.unwrapped.horizon = 1
-    env.reset(seed=0)
-    # horizon 1: the bound is 0 and half of all values are clipped, so compare those between the ends
-    values = env.step(np.zeros(50, int))[0]["gain"][:, 0]
-    inside = values[(values > 0) & (values < 1)]
-    # Noise is rounded to a grid of 1/1024, so a few of 50 draws may meet by chance; shared noise would make one value.
-    assert len(inside) > 5 and len(set(inside.tolist())) >= len(inside) - 3
-
-
 def test_games_with_one_seed_are_refused():
     """They would have the same noise, which cancels in a difference of their releases."""
     table = np.zeros((5, 2))
@@ -137,3 +131,112 @@ def test_games_with_one_seed_are_refused():
             env.reset(seed=[71234567, 8, 71234567])
         assert "71234567" not in str(caught.value)
         env.reset(seed=[7, None, None])
+
+
+def test_an_average_inside_a_sync_vector_env_makes_the_noise_around_it_central():
+    """The part that averages sees true gains of many rounds, wherever it stands."""
+    scalar = LaplaceClipRescale(MiniBatchAverage(game(EVERYWHERE), batch_size=2), epsilon=1.0)
+    inside = gym.vector.SyncVectorEnv([lambda: MiniBatchAverage(game(EVERYWHERE), batch_size=2)] * 2)
+    assert vector.LaplaceClipRescale(inside, epsilon=1.0).guarantee == scalar.guarantee
+
+
+def test_a_guarantee_inside_a_sync_vector_env_is_not_improved_by_more_noise():
+    """Whether the inner wrapper rejected a gain is protected by its own epsilon only."""
+    inside = gym.vector.SyncVectorEnv([lambda: LaplaceClipRescale(game(EVERYWHERE), epsilon=10.0)] * 2)
+    assert vector.LaplaceClipRescale(inside, epsilon=0.1).guarantee.epsilon == 10.0
+
+
+def test_noise_around_a_sync_vector_env_of_noisy_games_is_drawn_from_another_stream():
+    inside = gym.vector.SyncVectorEnv([lambda: LaplaceClipRescale(game(EVERYWHERE), epsilon=1.0, outside="clip")] * 2)
+    env = vector.LaplaceClipRescale(inside, epsilon=1.0, outside="clip")
+    env.reset(seed=3)
+    draws = []
+    for release in (inside.step, env.step):
+        env.reset(seed=3)
+        draws.append(release(np.array([0, 0]))[0]["gain"][:, 0])
+    _, scale, bound = env.noise
+    once = draws[0] * (1 + 2 * bound) - bound - PLANTED  # the inner noise
+    twice = draws[1] * (1 + 2 * bound) - bound - draws[0]  # the outer noise
+    assert scale == pytest.approx(1.0, rel=2e-9)
+    assert not np.allclose(once, twice, rtol=0, atol=1e-6)
+
+
+def test_vector_boundary_refuses_games_that_do_not_wait_for_the_next_step_to_start_again():
+    """In the mode SAME_STEP the last observation of a game is replaced by the first of the next one."""
+    below = gym.vector.SyncVectorEnv([lambda: game(EVERYWHERE)] * 2, autoreset_mode=gym.vector.AutoresetMode.SAME_STEP)
+    with refused((TypeError, ValueError), "NEXT_STEP"):
+        vector.LaplaceClipRescale(below, epsilon=1.0)
+
+
+# ---- each mechanism has a wrapper for one game and one for many, with its own arguments and docs
+
+
+PACKAGES = ((wrappers, PrivacyBoundary), (vector, VectorPrivacyBoundary))
+
+
+@pytest.mark.parametrize(("package", "boundary"), PACKAGES)
+def test_each_mechanism_of_the_table_has_a_wrapper_and_each_wrapper_a_mechanism(package, boundary):
+    made = {name for name in package.__all__ if issubclass(getattr(package, name), boundary)} - {boundary.__name__}
+    missing = set(MECHANISMS) - made
+    assert not missing, f"write a class for {missing} in wrappers/privacy_wrappers.py and vector/vector_wrappers.py"
+    assert made == set(MECHANISMS)
+
+
+@pytest.mark.parametrize(("package", "boundary"), PACKAGES)
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_a_wrapper_takes_what_its_mechanism_takes(package, boundary, name):
+    """The signatures are written out, so that nothing else would notice a default that differs."""
+    _, *taken = inspect.signature(getattr(package, name)).parameters.values()
+    assert taken == [*inspect.signature(MECHANISMS[name]).parameters.values()]
+
+
+@pytest.mark.parametrize(("package", "boundary"), PACKAGES)
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_a_wrapper_hands_each_argument_to_its_mechanism_and_shows_it(package, boundary, name):
+    given = {
+        "epsilon": 0.75,
+        "delta": 0.01,
+        "v": 1.25,
+        "counter": "binary",
+        "noise": "gaussian",
+        "bound": 3.5,
+        "outside": "clip",
+        "batch_size": 3,
+        "ratio": 1.5,
+        "first": 4,
+        "keep": True,
+        "lengths": (2, 5),
+        "release": "redraw",
+        "intervals": "pure",
+        "pad_unplayed": True,
+    }
+    takes = [key for key in inspect.signature(MECHANISMS[name]).parameters if key not in ("options", "draws")]
+    arguments = {key: given[key] for key in takes}
+    if name == "BlockSums":  # lengths take the place of its ratio and first
+        del arguments["lengths"]
+    if boundary is PrivacyBoundary:
+        env = getattr(package, name)(gym.make("DPBandit-Stochastic-v0", horizon=24), **arguments)
+    else:
+        env = getattr(package, name)(gym.make_vec("DPBandit-Stochastic-v0", num_envs=2, horizon=24), **arguments)
+    assert vars(env.mechanism).keys() == vars(MECHANISMS[name](**arguments)).keys()
+    assert repr(sorted(vars(env.mechanism).items())) == repr(sorted(vars(MECHANISMS[name](**arguments)).items()))
+    assert {key: getattr(env, key) for key in arguments if key != "noise"} == {
+        key: argument for key, argument in arguments.items() if key != "noise"
+    }
+
+
+@pytest.mark.parametrize(("package", "boundary"), PACKAGES)
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_help_has_the_mechanisms_arguments_and_source_below_the_wrappers_own_sentence(package, boundary, name):
+    kind, mechanism = getattr(package, name), MECHANISMS[name]
+    docs = inspect.getdoc(kind)
+    assert docs.count("Args:\n    env: ") == 1 and "\n\n" in docs
+    for line in inspect.getdoc(mechanism).partition("Args:")[2].partition("Example:")[0].splitlines():
+        assert line in docs
+    assert ("Example:" in docs) == (boundary is PrivacyBoundary)
+    assert pickle.loads(pickle.dumps(kind)) is kind
+
+
+def test_a_near_miss_is_named():
+    with pytest.raises(AttributeError, match="Did you mean LaplaceClipRescale"):
+        wrappers.LaplaceClipRescal  # noqa: B018 (looking it up is the test)
