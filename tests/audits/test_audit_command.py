@@ -37,7 +37,7 @@ from tests.tools.refusals import refused
 
 @pytest.fixture(autouse=True)
 def shorter_audits(monkeypatch):
-    """Look at the low bits of fewer releases (see `test_float_loss`), and at late releases of shorter games."""
+    """Look at the low bits of fewer releases (see `test_noise_loss`), and at late releases of shorter games."""
     monkeypatch.setattr("dp_bandit_envs.cli.audit_commands.LOW_BITS", 40)
     monkeypatch.setattr("dp_bandit_envs.cli.audit_commands.LATE", 60)
     monkeypatch.setattr("dp_bandit_envs.cli.audit_commands.FEWEST_LATE", 100)

@@ -196,7 +196,7 @@ def test_dp_ucb_int_by_hand():
 
 @pytest.mark.thorough
 def test_dp_ucb_int_stays_below_its_bound():
-    """With the bonus, and without noise; `test_noisy_index_bounds.py` has the bound without the bonus."""
+    """With the bonus, and without noise; `test_thompson_bounds.py` has the bound without the bonus."""
     arguments = {"means": [0.95, 0.05], "horizon": 60_000}
     for parameters in ({"mode": "bonus", "epsilon": 1.0}, {"epsilon": math.inf}):
         algorithm = make_algorithm("DP-UCB-INT", **parameters)
