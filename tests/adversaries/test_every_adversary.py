@@ -265,7 +265,7 @@ def test_wrong_arguments_are_refused_by_name(made, argument, values, words):
             made(**{argument: value})
 
 
-# ---- gains of another shape ----------------------------------------------------------------------------------------
+# ---- gains of another shape
 
 
 class Shaped(Adversary):

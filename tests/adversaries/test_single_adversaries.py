@@ -72,7 +72,7 @@ def test_horizon_defaults_to_all_outcomes():
     np.testing.assert_allclose(OutcomePools(POOLS).means, [0.5, 0.25], rtol=1e-15)
 
 
-# ---- the clinical trial --------------------------------------------------------------------------------------------
+# ---- the clinical trial
 
 
 PATIENTS = [532, 522, 524, 561]

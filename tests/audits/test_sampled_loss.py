@@ -206,14 +206,11 @@ def neighbours(pair):
 
 @pytest.mark.parametrize(("rounds", "n_arms"), [(2, 2), (9, 4)])
 def test_neighbours_differ_in_one_round(rounds, n_arms):
+    """In all gains or in one, as in the two changes of a round of three."""
     pairs = candidate_pairs(rounds, n_arms, np.random.default_rng(0))
     assert len(pairs) > 10
-    assert all(map(neighbours, pairs))
-
-
-def test_the_two_changes_of_a_round():
     one, other = neighbours_of(np.full((3, 3), 0.5), 2)
-    assert neighbours(one) and neighbours(other)
+    assert all(map(neighbours, [*pairs, one, other]))
     assert (one.one[2].tolist(), one.other[2].tolist()) == ([0, 0, 0], [1, 1, 1])
     assert (other.one[2].tolist(), other.other[2].tolist()) == ([1, 0, 0], [0, 1, 1])
 

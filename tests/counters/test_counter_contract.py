@@ -24,7 +24,7 @@ from tests.tools.counter_noise import ALL, ANYTIME, KNOWN_HORIZON, LAPLACE, coun
 from tests.tools.fake_draws import Counting
 from tests.tools.refusals import missing, refused
 
-# ---- sums ----------------------------------------------------------------------------------------------------------
+# ---- sums
 
 
 def covered(name: str, items: int) -> int:
@@ -106,7 +106,7 @@ def test_arms_do_not_disturb_one_another(name):
     assert together == alone
 
 
-# ---- the horizon ---------------------------------------------------------------------------------------------------
+# ---- the horizon
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -138,7 +138,7 @@ def test_counters_for_an_unknown_horizon_go_on(name):
     assert some.release() == covered(name, 5000)
 
 
-# ---- what is refused -----------------------------------------------------------------------------------------------
+# ---- what is refused
 
 
 WRONG = [
@@ -215,7 +215,7 @@ def test_too_small_an_epsilon_is_refused(name):
             assert all(math.isfinite(scale) for scale, _ in some.scales(1000))
 
 
-# ---- guarantees ----------------------------------------------------------------------------------------------------
+# ---- guarantees
 
 
 @pytest.mark.parametrize("name", ALL)

@@ -84,7 +84,7 @@ def test_the_recovered_map_gives_the_noise_of_true_draws(name):
     assert np.abs(noise @ draws - np.array(released)[covers - 1]).max() < 1e-12 * np.abs(draws).sum()
 
 
-# ---- Gaussian ------------------------------------------------------------------------------------------------------
+# ---- Gaussian
 
 
 def smallest_delta(distance: float, epsilon: float) -> float:
@@ -124,7 +124,7 @@ def test_releases_of_the_square_root_are_as_correlated_as_its_map_says():
             assert abs(products.mean() - covariance[first - 1, second - 1]) < 5 * error
 
 
-# ---- rounding ------------------------------------------------------------------------------------------------------
+# ---- rounding
 
 
 @pytest.mark.thorough

@@ -72,7 +72,7 @@ def near_powers(most: int) -> np.ndarray:
     return np.unique(np.concatenate([np.arange(1, 301), powers - 1, powers, powers + 1]))
 
 
-# ---- known numbers -------------------------------------------------------------------------------------------------
+# ---- known numbers
 
 
 @pytest.fixture(scope="module")

@@ -77,7 +77,7 @@ def test_the_advice_is_the_smallest_mean_variance(horizon, delta, best):
     assert best == min(rows, key=lambda name: rows[name][0])
 
 
-# ---- the command ---------------------------------------------------------------------------------------------------
+# ---- the command
 
 
 def command(monkeypatch, *arguments: str) -> int:
@@ -123,7 +123,7 @@ def test_wrong_arguments_are_one_sentence(monkeypatch, capsys, arguments, words)
     assert len(error.splitlines()) == 1
 
 
-# ---- the plot ------------------------------------------------------------------------------------------------------
+# ---- the plot
 
 
 def test_the_plot_shows_the_worst_error_so_far():

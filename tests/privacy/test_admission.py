@@ -330,18 +330,15 @@ def test_recorded_outcomes_end_with_the_horizon_for_which_they_are_counted():
     assert spent(ledger) == (1, 2.0)
 
 
-class Careless(Adversary):
-    """Has a ledger, and its `begin` does not ask for leave."""
+class Careless(Unsaid):
+    """Says it, and its `begin` does not ask for leave."""
 
     def __init__(self, ledger):
-        super().__init__(2, 40)
-        self.ledger, self.data_use = ledger, ONCE
+        super().__init__(ledger)
+        self.data_use = ONCE
 
     def begin(self, rng):
         """Begin."""
-
-    def next_gains(self, rounds):
-        return np.zeros((rounds, 2))
 
 
 def first_release(env):

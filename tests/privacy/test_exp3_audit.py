@@ -622,12 +622,9 @@ def log_ratio(scores):
 
 
 def test_with_16_open_choices_one_draw_loses_12_times_what_is_proved():
+    """By the probability when it is learnt the same game keeps to the theorem."""
     proved = draw_loss(n_arms=2, exploration_rate=RATE, sensitivity=1.0).log_ratio
     largest = [max(losses(waves, by_choice=True)) for waves in (0, 1, 2)]
     assert proved == pytest.approx(0.341, abs=5e-4)
     assert largest == pytest.approx([0.61, 2.07, 4.07], abs=0.01)
-
-
-def test_by_the_probability_when_it_is_learnt_the_same_game_keeps_to_the_theorem():
-    proved = draw_loss(n_arms=2, exploration_rate=RATE, sensitivity=1.0).log_ratio
     assert 0.1 < max(losses(2, by_choice=False)) <= proved

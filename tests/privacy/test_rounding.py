@@ -193,7 +193,7 @@ def test_sums_below_2_to_the_22_have_no_rounding():
     assert Fraction(2.0**22 - STEP) + Fraction(STEP) == Fraction(2.0**22 - STEP + STEP)
 
 
-# ---- how far rounded values are apart ------------------------------------------------------------------------------
+# ---- how far rounded values are apart
 
 
 def test_gains_that_are_the_range_apart_are_no_further_apart_when_rounded():

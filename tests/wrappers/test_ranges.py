@@ -127,6 +127,9 @@ def test_noise_grows_with_the_number_of_gains_that_a_round_reveals():
     assert len(set(observation["gain"].tolist())) == 2  # two gains alike, two draws
 
 
+# ---- how much a round reveals
+
+
 class RevealsByRound(BanditEnv):
     """A changing public graph: arm 1 is revealed in odd rounds only, arm 2 never."""
 
@@ -209,6 +212,9 @@ def test_facts_that_cannot_be_are_refused(fact, value):
         )
     with refused(ValueError, "Wrong", fact):
         PrivacyBoundary(game(np.zeros((5, 2))), wrong)
+
+
+# ---- how a game ends
 
 
 class EndsWhenRich:
@@ -304,6 +310,8 @@ def test_flags_of_many_games_are_no_arrays_from_below():
     assert all(flags.dtype == np.bool_ for flags in env.step(np.array([0, 1]))[2:4])
 
 
+# ---- what is said of values
+
 D = 5
 
 
@@ -388,6 +396,8 @@ def test_a_mechanism_whose_distances_do_not_fit_its_sensitivity_is_refused():
     with refused(ValueError, "Twice"):
         PrivacyBoundary(Declares(RIGHT), Twice(batch_size=1))
 
+
+# ---- arguments
 
 PRIVATE = ["LaplaceClipRescale", "HybridSums", "IntervalSums", "BlockSums", "RandomizedResponse"]
 
