@@ -993,7 +993,7 @@ GAMES = (
         f"{PRIVACY}/admission.py",
         "    if not waiting:\n        raise UnprotectedGameError",
         "    if not waiting:\n        return\n        raise UnprotectedGameError",
-        (ADMISSION, "-k", "unpaid"),
+        (LEDGER, "-k", "nothing_private"),
     ),
     Mutation(
         "a seed that was given below is called secret",
