@@ -336,7 +336,6 @@ def by_halving(more, less, games, confidence):
 
 
 OWN = (7, 8, 9)
-
 RIGHT = "".join(order(number)[0] for number in OWN)
 
 

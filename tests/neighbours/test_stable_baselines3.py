@@ -22,8 +22,6 @@ from stable_baselines3.common.vec_env import DummyVecEnv, SubprocVecEnv  # noqa:
 from dp_bandit_envs.agents.stable_baselines3 import Sb3Agent  # noqa: E402
 
 ID = "DPBandit-Replay-v0"
-
-
 TABLE = np.full((6, 3), PLANTED)
 
 
