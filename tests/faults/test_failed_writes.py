@@ -143,14 +143,14 @@ def test_results_that_were_written_are_not_said_to_be_unchanged(tmp_path, monkey
     assert (tmp_path / "r" / "report.md").read_text() == "new"
 
 
-def test_a_diary_that_cannot_be_written_is_named(tmp_path):
+def test_a_diary_that_cannot_be_written_is_named_and_goes_on_where_it_was(tmp_path):
     diary = tmp_path / "diary"
-    game = OutsideGame("DP-KLUCB", n_arms=2, horizon=10, diary=diary)
-    arm = game.next_arm()
-    before = diary.read_bytes()
     for number, reason in ((1, "No space left"), (2, "Input/output")):
+        game = OutsideGame("DP-KLUCB", n_arms=2, horizon=10, diary=diary)
+        arm, before = game.next_arm(), diary.read_bytes()
         with failing(number), refused(FileAccessError, str(diary), "learnt", reason):
             game.learn(arm, 1.0)
+        game.close()
         assert diary.read_bytes() == before
 
 
