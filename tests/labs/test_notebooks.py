@@ -68,19 +68,6 @@ def test_the_list_and_the_folder_have_the_same_labs():
     assert sorted([*(lab.file for lab in LABS), "all_labs.py"]) == NOTEBOOKS
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_a_lab_has_a_solution_and_a_page_for_the_teacher(name):
-    assert ast.get_docstring(ast.parse((FOLDER / "solutions" / f"{name}.py").read_text(encoding="utf-8")))
-    page = (FOLDER / "teacher" / f"{name}.md").read_text(encoding="utf-8")
-    assert "minutes" in page and "false alarm" in page.lower()
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_a_notebook_asks_first_and_shows_an_answer(name):
-    source = (FOLDER / f"{name}.py").read_text(encoding="utf-8")
-    assert "mo.stop(" in source and 'id="answer"' in source and "What you have seen" in source
-
-
 @pytest.mark.thorough
 @pytest.mark.parametrize("name", NAMES)
 def test_a_read_only_page_asks_for_no_answers(name):
@@ -118,13 +105,20 @@ def calls(source, name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_prediction_is_judged_by_what_was_measured(name):
-    """The options of a question are those that `you_said` knows, each with a condition on numbers of the lab."""
+def test_a_lab_has_its_parts_and_every_prediction_is_judged_by_what_was_measured(name):
+    """It asks first, shows an answer, and has a solution and a page for the teacher.
+
+    The options of a question are those that `you_said` knows, each with a condition on numbers of the lab.
+    """
     source = (FOLDER / f"{name}.py").read_text(encoding="utf-8")
     asked = [ast.literal_eval(call.args[0]) for call in calls(source, "mo.ui.radio")]
     judged = [call.args[1] for call in calls(source, "you_said")]
     assert asked and asked == [[key.value for key in options.keys] for options in judged]
     assert all({type(node) for node in ast.walk(each)} & {ast.Name} for options in judged for each in options.values)
+    assert "mo.stop(" in source and 'id="answer"' in source and "What you have seen" in source
+    assert ast.get_docstring(ast.parse((FOLDER / "solutions" / f"{name}.py").read_text(encoding="utf-8")))
+    page = (FOLDER / "teacher" / f"{name}.md").read_text(encoding="utf-8")
+    assert "minutes" in page and "false alarm" in page.lower()
 
 
 @pytest.mark.thorough
@@ -184,6 +178,7 @@ def test_the_table_of_noise_follows_from_the_lab_on_counters():
         expected += [math.sqrt(2 * horizon) * 10, math.sqrt(horizon * math.log(10) / 2)]
         assert re.findall(r">([\d,]+)<", rows[f"{horizon:,}"])[1:] == [f"{each:,.0f}" for each in expected]
     assert "2.8 times less noise" in text and "another 2.1 times less" in text
+    assert "your learner has a mean regret of" in text  # a right step of Hedge plays private games
 
 
 @pytest.mark.thorough
@@ -220,11 +215,6 @@ def test_what_lab_7_and_its_teacher_say_of_the_games():
     learners = ["Hedge", make_algorithm("AS-FTRL", epsilon=1.0, counter="binary", label=TREE)]
     assert over_hedge(played(learners, 2**20, 20, seed=7), TREE) == pytest.approx(2.3, abs=0.4)
     assert over_hedge(played(learners, 2**22, 12, seed=7), TREE) == pytest.approx(1.6, abs=0.4)
-
-
-@pytest.mark.slow
-def test_a_right_step_of_hedge_plays_private_games():
-    assert "your learner has a mean regret of" in solved("experts")[1]
 
 
 def test_the_count_of_games_has_those_of_the_prediction():
