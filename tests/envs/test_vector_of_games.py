@@ -11,7 +11,7 @@ import pytest
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from gymnasium.vector.utils import batch_space
 
-from dp_bandit_envs import BanditEnv, play_game
+from dp_bandit_envs import BanditEnv, play as play_game
 from dp_bandit_envs.adversaries import Stochastic
 from dp_bandit_envs.decisions import Simplex
 from dp_bandit_envs.envs import bandit_vector_env
