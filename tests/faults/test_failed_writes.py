@@ -125,14 +125,11 @@ def test_results_that_were_written_are_not_said_to_be_unchanged(tmp_path, monkey
     assert (tmp_path / "r" / "report.md").read_text() == "new"
 
 
-def test_a_diary_that_cannot_be_written_is_named(tmp_path):
+def test_a_diary_that_cannot_be_written_or_is_a_folder_is_named(tmp_path):
     diary = tmp_path / "diary"
     game = OutsideGame("DP-KLUCB", n_arms=2, horizon=10, diary=diary)
     arm = game.next_arm()
     with failing(1), refused(FileAccessError, str(diary), "learnt", "Input/output"):
         game.learn(arm, 1.0)
-
-
-def test_a_diary_that_is_a_folder_is_named(tmp_path):
     with refused(FileAccessError, str(tmp_path), "file"):
         OutsideGame("DP-KLUCB", n_arms=2, horizon=10, diary=tmp_path)
