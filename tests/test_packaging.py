@@ -10,15 +10,10 @@ import zipfile
 
 import pytest
 
-<<<<<<< HEAD
 import dp_bandit_envs
+from tests.tools import editor_links
 from tests.tools.release import MINORS, PROJECT, ROOT, python_of
 
-=======
-from tests.tools import editor_links
-
-ROOT = Path(__file__).parents[1]
->>>>>>> tr
 GAME = """
 import gymnasium as gym, dp_bandit_envs, pathlib
 from dp_bandit_envs import Algorithm, Exp3, LaplaceClipRescale, make_algorithm, play, simulate
