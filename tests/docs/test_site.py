@@ -56,7 +56,6 @@ def test_the_api_has_every_public_name_once_with_a_line_and_its_page_is_made_fro
     assert {"agents", "metrics", "privacy.counters", "wrappers.vector"} <= set(names) and "cli" not in names
     text = api_pages.pages()
     assert "   privacy.counters\n" in text["index"] and ".. autoclass:: BinaryCounter" in text["privacy.counters"]
-    # If it is old, `python docs/generators tables` writes it again.
     assert PAGES["docs/api.md"] == api_pages.in_markdown()
     assert registry_tables.who_plays_what() in PAGES["docs/api.md"]
     rows = [row for names in api_pages.listed().values() for row in names]
