@@ -121,15 +121,18 @@ def interruption(folder: object, *, is_secret: bool = False, what: str = "games"
 
 
 @contextlib.contextmanager
-def progress_of(command: str, progress: Requested, total: int) -> Iterator[Callable[[str | None, int], None]]:
+def progress_of(
+    command: str, progress: Requested, total: int, stream: TextIO | None = None
+) -> Iterator[Callable[[str | None, int], None]]:
     """Yield the progress function of a run.
 
     Args:
         command: Name of the command, for the line.
         progress: The user's argument.
         total: The total number of rounds.
+        stream: Output stream; by default the current stderr.
     """
-    line = ShownProgress(command=command) if progress is True else None
+    line = ShownProgress(stream, command=command) if progress is True else None
     done = saved = 0
 
     def advance(game: str | None, rounds: int) -> None:
