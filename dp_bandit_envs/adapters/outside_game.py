@@ -357,22 +357,6 @@ class Diary:
         self._lock.close()
 
 
-class TurnLock:
-    """Lets threads in one after the other; a copy is another lock."""
-
-    def __init__(self) -> None:
-        self._lock = threading.RLock()
-
-    def __enter__(self) -> None:
-        self._lock.acquire()
-
-    def __exit__(self, *_: object) -> None:
-        self._lock.release()
-
-    def __reduce__(self) -> Any:
-        return TurnLock, ()
-
-
 def _in_turn(method: Callable[..., R]) -> Callable[..., R]:
     """Wrap a method of `OutsideGame` so that threads call it, and others like it, one after the other."""
 
@@ -461,7 +445,7 @@ class OutsideGame:
             raise WrongTypeError(f"ledger must be a dp_bandit_envs.Ledger; received {checks.kind_of(ledger)}.")
         if horizon is None or (isinstance(horizon, float) and not math.isfinite(horizon)):
             raise WrongTypeError(UNKNOWN_HORIZON.format("none" if horizon is None else horizon))
-        self._turn = TurnLock()
+        self._turn = threading.RLock()
         self._names, n_arms = _checked_names(arm_names, n_arms)
         use = Participation(1, None if persons is None else checks.integer("persons", persons, at_least=1))
         self._rewards = RewardRange.checked(low, high, clip)
@@ -773,6 +757,14 @@ class OutsideGame:
         """Refuse copies and pickles once the noise is fixed: a copy would draw the same noise."""
         settled = self._has_begun or self._diary is not None
         return self._refuse_copy() if settled else super().__reduce_ex__(protocol)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out the lock."""
+        return {name: part for name, part in vars(self).items() if name != "_turn"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Make another lock."""
+        vars(self).update(state, _turn=threading.RLock())
 
     def _refuse_copy(self) -> NoReturn:
         raise TypeError(

@@ -30,7 +30,7 @@ def calibration_line(text: str, target: tuple[float, float], size: tuple[int, in
     if is_imported:
         algorithm, parameters = _calibrate_imported(spec, target, size, rounds)
     else:
-        of_game: Any = {"n_arms": size[0], "horizon": size[1], "rounds_per_person": rounds or 1}
+        of_game: Any = {"n_arms": size[0], "horizon": size[1], "rounds_per_person": 1 if rounds is None else rounds}
         algorithm = calibrate(spec.name, epsilon=target[0], delta=target[1], **of_game, **spec.parameters)
         parameters = algorithm.parameters
     written = ",".join(f"{key}={setting}" for key, setting in parameters.items() if setting is not None)

@@ -147,7 +147,6 @@ def style(*, letters: bool = True) -> dict[Any, Any]:
 def styles_for(
     names: Iterable[str],
     together: Iterable[Collection[str]] = (),
-    reserved: Collection[str] = (),
     fixed: Mapping[str, Style] = MappingProxyType({}),
 ) -> dict[str, Style]:
     """Return the look of each algorithm of a figure; pairs of colour and dash are unique, and so are up to 15 markers.
@@ -159,7 +158,6 @@ def styles_for(
     Args:
         names: The algorithms of all panels; parameters in brackets after a name belong to the same algorithm.
         together: The algorithms of each panel; repeated colours are placed in different panels if possible.
-        reserved: Colours of lines without an algorithm; only an algorithm's own look may use them.
         fixed: Given looks, reserved for their algorithms.
     """
     panels = list(together)
@@ -175,7 +173,7 @@ def styles_for(
         if name not in styles:
             near = {other for panel in panels if name in panel for other in panel}
             others = {styles[one].colour for one in near if one in styles}
-            styles[name] = _next_look(wishes[name], styles.values(), others, reserved)
+            styles[name] = _next_look(wishes[name], styles.values(), others)
     return {name: styles[name] for name in order}
 
 
@@ -195,19 +193,16 @@ def again(style: Style, taken: Iterable[Style]) -> Style:
     return Style(style.colour, line, _free_marker(style.marker, taken))
 
 
-def _next_look(
-    wish: Style | None, taken: Iterable[Style], near: Container[str] = (), reserved: Collection[str] = ()
-) -> Style:
+def _next_look(wish: Style | None, taken: Iterable[Style], near: Container[str] = ()) -> Style:
     """Return a look with the next free colour, or the next free pair of dash and colour, if possible none of `near`."""
     taken = list(taken)
     dash, marker = ("-", MARKERS[0]) if wish is None else (wish.line, wish.marker)
     colours = {each.colour for each in taken}
-    allowed = [colour for colour in COLOURS if colour not in reserved]
-    free = next((colour for colour in allowed if colour not in colours), None)
+    free = next((colour for colour in COLOURS if colour not in colours), None)
     if free is not None:
         return Style(free, dash, _free_marker(marker, taken))
     pairs = {(each.colour, each.line) for each in taken}
-    for line, colour in sorted(itertools.product(DASHES, allowed), key=lambda pair: pair[1] in near):
+    for line, colour in sorted(itertools.product(DASHES, COLOURS), key=lambda pair: pair[1] in near):
         if (colour, line) not in pairs:
             return Style(colour, line, _free_marker(marker, taken))
     looks = itertools.product(MARKERS, DASHES, COLOURS)

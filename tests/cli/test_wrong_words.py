@@ -109,7 +109,7 @@ WRONG = {
     "show EXP3 --horizon 10": ("--horizon", "dp-bandit show counters"),
     "audit": ("NAME",),
     "audit DP-KLUCB --games 50": ("games", 100, 50),
-    "calibrate DP-KLUCB": ("--epsilon", "--n-arms", "--horizon"),
+    "calibrate DP-KLUCB --n-arms 3 --horizon 9": ("--epsilon",),
     "calibrate DP-KLUCB:epsilon=1 --epsilon 1 --n-arms 3 --horizon 100": ("epsilon", "DP-KLUCB"),
     "calibrate UCB --epsilon 1 --n-arms 3 --horizon 9": ("UCB", "private"),
     "calibrate DP-IMED --epsilon 1 --n-arms 3 --horizon 9 --rounds-per-person 0": ("rounds_per_person", 1, 0),
