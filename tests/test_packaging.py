@@ -1,16 +1,17 @@
 """Builds wheel and sdist, installs them in clean environments, and plays games from them."""
 
 import os
-import shutil
+import re
 import subprocess
 import sys
 import tomllib
 import zipfile
-from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
+import dp_bandit_envs
+from tests.tools.release import MINORS, PROJECT, ROOT, python_of
+
 GAME = """
 import gymnasium as gym, dp_bandit_envs, pathlib
 from dp_bandit_envs import Algorithm, Exp3, LaplaceClipRescale, make_algorithm, play, simulate
@@ -25,19 +26,6 @@ assert pathlib.Path(dp_bandit_envs.__file__).with_name("py.typed").exists()
 engine = simulate("DPBandit-Stochastic-v0", ["EXP3"], horizon=10_000, trials=10)["EXP3"].engine
 print(len(game.arms), engine)
 """
-
-
-def python_of(minor):
-    """Return a Python 3.`minor` on the path or from pyenv, or None."""
-    pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
-    on_path = [shutil.which(f"python3.{minor}", path=folder) for folder in os.get_exec_path()]
-    for python in [*sorted(pyenv.glob(f"3.{minor}.*/bin/python")), *filter(None, on_path)]:
-        # A shim of pyenv may stand for a version that is not there, and a system's Python may lack venv.
-        asked = [python, "-c", "import ensurepip, sys; print(sys.version_info[1])"]
-        done = subprocess.run(asked, capture_output=True, encoding="utf-8")
-        if done.returncode == 0 and done.stdout.strip() == str(minor):
-            return python
-    return None
 
 
 @pytest.fixture(scope="module")
@@ -74,6 +62,13 @@ def sdist(source, tmp_path_factory):
     return next(target.glob("*.tar.gz"))
 
 
+def test_all_files_name_the_same_version_and_day():
+    citation, changelog = ((ROOT / name).read_text(encoding="utf-8") for name in ("CITATION.cff", "CHANGELOG.md"))
+    version, day = (re.search(rf"^{key}: (.+)$", citation, re.MULTILINE)[1] for key in ("version", "date-released"))
+    assert version == PROJECT["version"] == dp_bandit_envs.__version__
+    assert re.search("^## (.+)$", changelog, re.MULTILINE)[1] == f"{version} ({day})"
+
+
 @pytest.mark.thorough
 def test_the_wheel_has_one_top_level_package_and_all_of_it(wheel):
     names = zipfile.ZipFile(wheel).namelist()
@@ -100,7 +95,7 @@ def test_a_game_can_be_played_from_the_wheel_in_a_clean_environment(wheel, tmp_p
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("minor", range(11, 16))
+@pytest.mark.parametrize("minor", MINORS)
 def test_games_can_be_compiled_from_the_sdist_on_each_python(sdist, tmp_path, minor):
     python = python_of(minor)
     if python is None:

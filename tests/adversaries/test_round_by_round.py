@@ -324,7 +324,6 @@ class Counted(SwitchingCost):
     drawn = 0
 
     def next_gains(self, rounds):
-        """Return gains."""
         Counted.drawn += rounds
         return super().next_gains(rounds)
 

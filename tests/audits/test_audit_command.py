@@ -101,11 +101,9 @@ class HalfTheNoiseLater(Mechanism):
     releases_sums = True
 
     def new_state(self, below):
-        """Return no gains yet."""
         return HalfFrom(np.zeros(1, np.int64))
 
     def guarantee(self, below):
-        """Claim 1."""
         return PrivacyGuarantee(epsilon=1.0)
 
 
@@ -158,11 +156,9 @@ class InPython(HalfTheNoiseLater):
 
     @property
     def release(self):
-        """A bound method."""
         return self.release_here
 
     def release_here(self, state, arm, gain, rng):
-        """Release a gain."""
         return release_with_half_the_noise_later(state, arm, gain, rng)
 
 
@@ -304,11 +300,9 @@ class Claims(Mechanism):
     for_all = False
 
     def new_state(self, below):
-        """Return no gains yet."""
         return Plain(np.zeros(1, np.int64), np.zeros(40), 2.0**-8)
 
     def guarantee(self, below):
-        """Claim it."""
         return PrivacyGuarantee(epsilon=1.0 if self.for_all else below.sensitivity)
 
 
@@ -338,7 +332,6 @@ class ForOneGain(Claims):
     release = staticmethod(noisy_for_one)
 
     def new_state(self, below):
-        """Return no gains yet."""
         if below.sensitivity > 1:
             raise self.refusal("one gain a round, please.")
         return super().new_state(below)

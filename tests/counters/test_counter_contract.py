@@ -341,7 +341,6 @@ class Nudged(Stream):
     """A stream that adds a number to one of its draws, and counts them."""
 
     def __init__(self, hot: int, by: float) -> None:
-        """Take which, from 0, and the number."""
         super().__init__(np.random.SFC64(5))
         self.hot, self.by, self.drawn = hot, by, 0
 
@@ -350,15 +349,12 @@ class Nudged(Stream):
         return draw + (self.by if self.drawn - 1 == self.hot else 0.0)
 
     def laplace(self, loc: float = 0.0, scale: float = 1.0) -> float:
-        """Return a draw."""
         return self._moved(super().laplace(loc, scale))
 
     def normal(self, loc: float = 0.0, scale: float = 1.0) -> float:
-        """Return a draw."""
         return self._moved(super().normal(loc, scale))
 
     def laplaces(self, numbers: np.ndarray, scale: float) -> None:
-        """Fill an array with draws, of which the first can be moved."""
         super().laplaces(numbers, scale)
         numbers[0] = self._moved(numbers[0])
 

@@ -1,23 +1,28 @@
-"""The code of the README and of every page of docs/ runs, and their commands and links are right."""
+"""The code of the README, of every page of docs/ and of docstrings runs, and their commands and links are right."""
 
 import ast
+import doctest
 import re
 import shlex
 import subprocess
 import sys
 import tomllib
 
+import gymnasium as gym
 import numpy as np
 import pytest
 import typer
 from typer.testing import CliRunner
 
+import dp_bandit_envs
 from dp_bandit_envs import compare, load
+from dp_bandit_envs.algorithms import ALGORITHMS
 from dp_bandit_envs.cli.app import app
+from dp_bandit_envs.envs.registration import GAMES
 from tests.docs.test_generated_pages import papers
 from tests.tools.pages import OURS, PAGES, ROOT, blocks, lines, prose, run, save_files, small
 
-# test_data_commands, beside the tests of the command line, follows the first: its commands read what its Python writes.
+# tests/cli/test_real_data.py follows the first: its commands read what its Python writes.
 # The second needs a cluster; tests/faults/test_cluster.py starts one.
 FOLLOWED = {"docs/real-data.md", "docs/cluster.md"}
 ALONE = [name for name in OURS if name not in FOLLOWED]
@@ -178,3 +183,29 @@ def test_extras_that_pages_name_exist():
     named |= {extra for cell in table for extra in re.findall(r"`([\w-]+)`", cell)}
     assert {"all", "fast", "sb3"} <= named
     assert named <= set(project["optional-dependencies"])
+
+
+NAMES = [name for name in dp_bandit_envs.__all__ if name != "__version__"]
+
+
+@pytest.fixture
+def registers_as_before():
+    """Take away what an example adds to the tables of this process."""
+    tables = (gym.registry, ALGORITHMS, GAMES)
+    before = [dict(table) for table in tables]
+    yield
+    for table, rows in zip(tables, before, strict=True):
+        table.clear()
+        table.update(rows)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("name", NAMES)
+def test_the_example_of_a_docstring_prints_what_it_says(name, registers_as_before):
+    thing = getattr(dp_bandit_envs, name)
+    found = doctest.DocTestParser().get_doctest(thing.__doc__ or "", {}, name, None, None)
+    assert len(found.examples) >= 2 and "Example:" in thing.__doc__
+    assert any(example.want for example in found.examples)
+    told = []
+    doctest.DocTestRunner(verbose=False).run(found, out=told.append)
+    assert not told, "".join(told)

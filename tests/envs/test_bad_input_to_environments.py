@@ -218,11 +218,9 @@ class Given(Adversary):
         self.table = table
 
     def begin(self, rng):
-        """Start again."""
         self.round = 0
 
     def next_gains(self, rounds):
-        """Return rows."""
         self.round += rounds
         return self.table[self.round - rounds : self.round].copy()
 

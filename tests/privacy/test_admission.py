@@ -223,12 +223,10 @@ class Both(Adversary):
         super().__init__(2, 40)
 
     def begin(self, rng):
-        """Begin both."""
         for table in self.tables:
             table.begin(rng)
 
     def next_gains(self, rounds):
-        """Return the gains of the second."""
         return self.tables[1].next_gains(rounds)
 
 
@@ -256,14 +254,12 @@ class Hiding(Adversary):
         super().__init__(2, 40)
 
     def begin(self, rng):
-        """Begin both."""
         self.shown.begin(rng)
         if self.where == "begin":
             self.box.table = Replay(TABLE, ledger=self.box.ledger)
         self.box.table.begin(rng)
 
     def next_gains(self, rounds):
-        """Return the gains of both."""
         return (self.shown.next_gains(rounds) + self.box.table.next_gains(rounds)) / 2
 
 
@@ -298,11 +294,9 @@ class Unsaid(Adversary):
         self.ledger = ledger
 
     def begin(self, rng):
-        """Begin."""
         self.enter_ledger()
 
     def next_gains(self, rounds):
-        """Return zeros."""
         return np.zeros((rounds, 2))
 
 
@@ -325,11 +319,9 @@ class Longer(Adversary):
         super().__init__(2, 100)
 
     def begin(self, rng):
-        """Begin."""
         self.pools.begin(rng)
 
     def next_gains(self, rounds):
-        """Return the next outcomes."""
         return self.pools.next_gains(rounds)
 
 
@@ -360,7 +352,6 @@ class Careless(Adversary):
         """Begin."""
 
     def next_gains(self, rounds):
-        """Return zeros."""
         return np.zeros((rounds, 2))
 
 

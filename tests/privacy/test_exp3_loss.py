@@ -24,21 +24,17 @@ class States(NamedTuple):
 
     @property
     def eta(self):
-        """Return gamma / K."""
         return self.gamma / self.n_arms
 
     @property
     def kappa(self):
-        """Return (K - 2) gamma / (K (1 - gamma))."""
         return (self.n_arms - 2) * self.gamma / (self.n_arms * (1 - self.gamma))
 
     @property
     def c(self):
-        """Return the proof's c."""
         return (math.e - 2) / (1 - (math.e - 1) * self.kappa)
 
     def of_arm(self, values):
-        """Return the value of the arm played in each state."""
         return values[np.arange(len(values)), self.arm]
 
 

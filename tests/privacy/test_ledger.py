@@ -187,7 +187,6 @@ class Plain(Exp3):
     """An agent that is played, not compiled."""
 
     def update(self, arm, observation):
-        """Learn as usual."""
         super().update(arm, observation)
 
 
@@ -332,7 +331,6 @@ class FailsIn(Exp3):
         self._failing, self._rounds = failing, 0
 
     def select_arm(self):
-        """Raise in that round."""
         self._rounds += 1
         if self._rounds == self._failing:
             raise RuntimeError("my agent fails")
@@ -372,7 +370,6 @@ class WarmsUp(gym.Wrapper):
         self._again = again
 
     def reset(self, **kwargs):
-        """Return what was seen first."""
         first = self.env.reset(**kwargs)
         self.env.step(0)
         return self.env.reset(options=kwargs["options"]) if self._again else first
@@ -386,7 +383,6 @@ class StepsItself(FailsIn):
         self._env = env
 
     def select_arm(self):
-        """Step, and raise."""
         self._env.step(0)
         return super().select_arm()
 
@@ -496,11 +492,9 @@ class Holds(Adversary):
         super().__init__(2, 4)
 
     def begin(self, rng):
-        """Begin it."""
         self.inner.begin(rng)
 
     def next_gains(self, rounds):
-        """Return its gains."""
         return self.inner.next_gains(rounds)
 
 
@@ -552,7 +546,6 @@ class Mixed(Adversary):
         super().__init__(2, 6)
 
     def begin(self, rng):
-        """Begin both, the one whose records serve more often first."""
         self.pools.begin(rng)
         self.table.begin(rng)
 
@@ -572,11 +565,9 @@ class Repeated(Adversary):
         self.data_use = Participation(3)
 
     def begin(self, rng):
-        """Begin the table once."""
         self.table.begin(rng)
 
     def next_gains(self, rounds):
-        """Return its gains."""
         return np.zeros((rounds, 2))
 
 

@@ -289,7 +289,6 @@ class Plain(Exp3):
     """An agent that is played, not compiled, and so in processes."""
 
     def update(self, arm, observation):
-        """Learn as usual."""
         super().update(arm, observation)
 
 
