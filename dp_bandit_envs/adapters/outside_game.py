@@ -520,7 +520,6 @@ class OutsideGame:
         opened.lines.clear()
 
     def _noise_keys(self) -> list[str]:
-        """Return digests of the keys that determine the noise."""
         layers = [layer for layer in layers_of(self._env) if isinstance(layer, BoundaryBase)]
         return [hashlib.sha256(layer._noise_key.encode()).hexdigest() for layer in layers]
 
@@ -734,7 +733,6 @@ class OutsideGame:
         self._agent.update(batch.arm, released)
 
     def _name_of(self, arm: int) -> Any:
-        """Return an arm's name, or the arm if it has none."""
         return arm if self._names is None else self._names[arm]
 
     def _refuse_what_has_ended(self) -> None:
@@ -774,7 +772,6 @@ class OutsideGame:
 
 
 def _checked_names(names: Sequence[str] | None, n_arms: SupportsIndex | None) -> tuple[list[str] | None, SupportsIndex]:
-    """Return the arms' names, or None, and their number, or raise."""
     if names is None:
         if n_arms is None:
             raise WrongTypeError("n_arms, the number of arms, or arm_names=[...] must be given; received neither.")

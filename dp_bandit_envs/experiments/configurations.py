@@ -172,7 +172,6 @@ def _other_algorithm(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
 
 
 def _different_games(old: Configuration, new: Configuration) -> list[str]:
-    """Return how the games of two configurations differ, and the algorithms in them."""
     titles = [", ".join(game["title"] for game in both[DESCRIBED]) for both in (old, new)]
     names = [", ".join(dict.fromkeys(cell.result["name"] for cell in cells_of(both))) for both in (old, new)]
     lists = {"games": titles, "algorithms": names}

@@ -227,15 +227,7 @@ def folders_of(study: Study, path: Path) -> list[ResultsFolder]:
 
 
 def run_study(study: Study, folder: Path | None, *, jobs: int, progress: Progress, command: str) -> Report:
-    """Run the missing parts of a study, and return its report; write everything into the folder, if there is one.
-
-    Args:
-        study: The study.
-        folder: The folder; without one, results are in memory only.
-        jobs: Number of trials to run in parallel.
-        progress: As for `run`.
-        command: The exact command, for the report.
-    """
+    """Run the missing parts of a study, in a folder or else in memory; write and return its report."""
     with tempfile.TemporaryDirectory() as temporary:
         folders = folders_of(study, Path(temporary) if folder is None else folder)
         pairs = zip(study.experiments, folders[1:], strict=True)
@@ -253,14 +245,9 @@ def report_on(
     command: str = "",
     folders: Sequence[ResultsFolder] = (),
 ) -> Report:
-    """Draw and judge the results of a study; write figure, tables and report if there are folders.
+    """Draw and judge the results of a study; write figure, tables and report if there are folders from `folders_of`.
 
-    Args:
-        study: The study.
-        results: The results of its experiments, for its functions; empty for a single comparison.
-        comparisons: The same as comparisons, by default made of the results.
-        command: The exact command, for the report.
-        folders: The folders from `folders_of`, or empty.
+    `comparisons` are the same results as comparisons, made of them by default; `command` is quoted by the report.
     """
     comparisons = comparisons or list(map(comparison_of, results))
     figures = draw_figures(study, results)
@@ -305,11 +292,7 @@ def draw_figures(
 ) -> "Mapping[str, Figure]":
     """Draw the results of a study, and return figures by name.
 
-    Args:
-        study: The study.
-        results: The results of its experiments.
-        columns: Number of panels in a row, 1 for figures as narrow as a phone; None for the study's own.
-        note: Whether to explain line and band below the figure.
+    `columns` is the number of panels in a row, 1 for a phone; `note` says whether line and band are explained below.
     """
     if study.draw is not None:
         return study.draw(results, columns, note)
@@ -363,14 +346,7 @@ def report_md(
 ) -> str:
     """Return a report in Markdown.
 
-    Args:
-        comparisons: The results of each experiment.
-        title: Its heading.
-        command: The exact command or call in Python, or "" if unknown.
-        view: How to show regret.
-        notes: Paragraphs before the numbers.
-        claims: Claims with their verdicts, shown in a table if there are any.
-        pictures: Files of its figures.
+    The claims' table is there if there are claims; `pictures` are the files of the figures.
     """
     parts = [f"# {title}", _settings(comparisons, command)]
     parts += map(str, notes)
@@ -398,12 +374,9 @@ def report_md(
 
 
 def numbers_json(comparisons: Sequence[Comparison], view: View, more: Mapping[str, Numbers]) -> str:
-    """Return the numbers of a report, and further numbers, as JSON: one per line, named `experiment/game/algorithm`.
+    """Return the numbers of a report, and `more` of them, as JSON: one per line, named `experiment/game/algorithm`.
 
-    Args:
-        comparisons: The results of each experiment; the name of a single experiment is left out.
-        view: How to show regret.
-        more: Further numbers, by name.
+    The name of a single experiment is left out.
     """
     numbers: dict[str, Numbers] = {
         f"{comparison.name + '/' if len(comparisons) > 1 else ''}{entry.key}/{entry.name}": _at_the_end(

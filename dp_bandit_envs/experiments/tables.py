@@ -12,6 +12,7 @@ from dp_bandit_envs.experiments.entries import Entry, entries_of
 from dp_bandit_envs.experiments.paired_tests import LEAST_TRIALS, pair_tests
 from dp_bandit_envs.experiments.store import ResultsFolder, read_finished
 from dp_bandit_envs.metrics import summary
+from dp_bandit_envs.plots.typesetting import set_mathematics
 from dp_bandit_envs.privacy.guarantee import CONVENTION, UNITS, WITH_EXACT_NOISE
 from dp_bandit_envs.text import aligned_table, html_table
 
@@ -28,13 +29,8 @@ LETTERS: Final = {
     "δ": r"$\delta$",
 } | {letter: f"\\{letter}" for letter in "&%$#_{}"}
 """How LaTeX writes letters that have a meaning there, or none."""
-NUMBER: Final = r"\d[\d.]*(?:e[+-]?\d+)?"
-MATHEMATICS: Final = re.compile(
-    # A parameter, alone or with its number; a number with an exponent; the minus of a number.
-    rf"\b(?P<name>epsilon|delta)(?!\w)(?:(?: = |=| )(?P<setting>{NUMBER}|inf)(?!\w))?"
-    r"|(?<![\w.])(?P<number>\d[\d.]*e[+-]?\d+)(?!\w)"
-    r"|(?<![\w.)\]}-])(?P<minus>-)(?=\d)"
-)
+MINUS: Final = re.compile(r"(?<![\w.)\]}-])-(?=\d|\Z)")
+"""The minus of a number."""
 SIZES: Final = {"": 60, r"\footnotesize": 75}
 """How many letters of a line fit a page in LaTeX, by their size."""
 LEVEL: Final = 0.05
@@ -304,38 +300,13 @@ def latex_table(head: Sequence[str], rows: Rows, caption: Sequence[str], bold: C
 
 
 def in_latex(text: str) -> str:
-    """Return plain text as LaTeX, with epsilon, delta and numbers such as 1e-06 as mathematics."""
+    """Return plain text as LaTeX, with parameters and numbers such as 1e-06 as mathematics."""
     text = " ".join(text.split())
-    if text == "inf":
-        return r"$\infty$"
-    pieces: list[str] = []
-    end = 0
-    for match in MATHEMATICS.finditer(text):
-        pieces += [_escaped(text[end : match.start()]), _mathematics(match)]
-        end = match.end()
-    return "".join([*pieces, _escaped(text[end:])])
+    return r"$\infty$" if text == "inf" else set_mathematics(text, _escaped)
 
 
 def _escaped(text: str) -> str:
-    return "".join(LETTERS.get(letter, letter) for letter in text)
-
-
-def _mathematics(match: re.Match[str]) -> str:
-    if match["name"] is None:
-        return "$-$" if match["minus"] else f"${_power_of_ten(match['number'])}$"
-    symbol = {"epsilon": r"\varepsilon", "delta": r"\delta"}[match["name"]]
-    return f"${symbol}$" if match["setting"] is None else f"${symbol} = {_power_of_ten(match['setting'])}$"
-
-
-def _power_of_ten(number: str) -> str:
-    """Return infinity and a number with an exponent in LaTeX mathematics, and others unchanged."""
-    if number == "inf":
-        return r"\infty"
-    digits, _, exponent = number.partition("e")
-    if not exponent:
-        return number
-    power = f"10^{{{int(exponent)}}}"
-    return power if digits == "1" else rf"{digits} \times {power}"
+    return "$-$".join("".join(LETTERS.get(letter, letter) for letter in words) for words in MINUS.split(text))
 
 
 def markdown_table(head: Sequence[str], rows: Rows) -> str:

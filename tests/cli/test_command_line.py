@@ -20,7 +20,7 @@ from dp_bandit_envs.experiments.arguments import experiment_from
 from dp_bandit_envs.experiments.report import Verdict
 from dp_bandit_envs.experiments.store import ResultsFolder
 from dp_bandit_envs.figures import figure_graph
-from dp_bandit_envs.plots.plot_style import typeset
+from dp_bandit_envs.plots.typesetting import typeset
 from dp_bandit_envs.privacy.counters import COUNTERS
 from tests.tools.playable import BANDITS, FULL_INFORMATION, arguments_of, home_of, names_for
 from tests.tools.plays import ARM_IDS, POINT_IDS

@@ -55,8 +55,8 @@ def test_a_wide_table_has_a_column_for_each_game():
                 assert entry.level.epsilon == epsilon
     # What a cell is, below: in a paper the header has no room for it.
     text = compared.table("latex", wide=True)
-    assert r"algorithm & guarantee & " in text and r"DP-UCB & $\varepsilon = 5$, central & " in text
-    assert r"is pure up to 30, or else the least at $\delta = 10^{-6}$. Bold: " in text
+    assert r"algorithm & guarantee & " in text and r"DP-UCB & $\varepsilon=5$, central & " in text
+    assert r"is pure up to 30, or else the least at $\delta=10^{-6}$. Bold: " in text
     assert r"\caption{Mean external regret $\pm$ standard error; $\varepsilon$ is" in text
     for format in ("markdown", "html"):
         assert "Mean switches ± standard error; epsilon is pure" in compared.table(
@@ -87,7 +87,7 @@ def test_latex_takes_greek_letters_infinity_and_totals_with_their_intervals():
         r"algorithm & total \\",
         r"\midrule",
         r"DP-UCB ($\varepsilon$=1, $\delta$=0) & $-$0.38 [$-$0.42, 0.01] \\",
-        r"$\varepsilon = \infty$ & 1.00 \\",
+        r"$\varepsilon=\infty$ & 1.00 \\",
         r"\bottomrule",
         r"\end{tabular}",
     ]
@@ -145,7 +145,7 @@ def test_latex_is_well_formed_and_its_numbers_stand_right(of_a_paper):
     assert long == "lrrrlrrrr" and wide == "llrr"
     assert standings == "lrrrrrrrl" and pairs == "llrrrrr"
     text = of_a_paper.table("latex", wide=True)
-    assert r"$\delta = 10^{-6}$, central & " in text and r"DP\_1 \& \textless{}50 \%\textgreater{}" in text
+    assert r"$\delta=10^{-6}$, central & " in text and r"DP\_1 \& \textless{}50 \%\textgreater{}" in text
 
 
 def test_mean_and_error_have_the_same_decimals(of_a_paper):
@@ -183,8 +183,8 @@ def test_a_guarantee_that_all_share_is_said_once():
     wide, long = same.table("latex", wide=True), same.table("latex")
     assert cells_of_latex(wide)[0] == ["algorithm", r"\shortstack{Stochastic \\ (means=[0.9, 0.5])}", "Switching"]
     assert wide.count("central") == long.count("central") == 1
-    assert r"Guarantee of all: $\varepsilon = 1$, central." in wide
-    assert r"; $\varepsilon = 1$; $\delta = 0$; guarantee: central; 6 trials each;" in long
+    assert r"Guarantee of all: $\varepsilon=1$, central." in wide
+    assert r"; $\varepsilon=1$; $\delta=0$; guarantee: central; 6 trials each;" in long
     assert "guarantee" not in cells_of_latex(long)[0]
 
 
