@@ -593,20 +593,16 @@ def compare(
 
 
 def _compare(experiment: Experiment, folder: str | Path | None, jobs: int, progress: Requested) -> Comparison:
-    if folder is None:
-        with tempfile.TemporaryDirectory() as path_of_now:
-            results = ResultsFolder(Path(path_of_now), experiment.configuration())
-            played = _play(experiment, results, jobs, progress)
-            # The folder will be gone.
-            entries = tuple(entries_of(results.configuration, dict(played.arrays)))
-        return Comparison(entries, results.configuration)
-    results = ResultsFolder(folder_of(folder), experiment.configuration())
-    arrays = _play(experiment, results, jobs, progress).arrays
+    with (
+        tempfile.TemporaryDirectory() as temporary,
+        progress_of("compare", progress, experiment.rounds) as advance,
+    ):
+        path = Path(temporary) if folder is None else folder_of(folder)
+        results = ResultsFolder(path, experiment.configuration())
+        arrays = run(experiment, results, jobs=jobs, progress=advance).arrays
+        if folder is None:
+            arrays = dict(arrays)  # the folder will be gone
     comparison = Comparison(tuple(entries_of(results.configuration, arrays)), results.configuration)
-    results.write_again("summary.csv", summary_of_folder(results, comparison.entries, comparison.configuration))
+    if folder is not None:
+        results.write_again("summary.csv", summary_of_folder(results, comparison.entries, comparison.configuration))
     return comparison
-
-
-def _play(experiment: Experiment, folder: ResultsFolder, jobs: int, progress: Requested) -> Results:
-    with progress_of("compare", progress, experiment.rounds) as advance:
-        return run(experiment, folder, jobs=jobs, progress=advance)
