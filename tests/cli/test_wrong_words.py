@@ -91,7 +91,7 @@ WRONG = {
     "show EXP3 --horizon 10": ("--horizon", "dp-bandit show counters"),
     "audit": ("NAME",),
     "audit DP-KLUCB --games 50": ("games", 100, 50),
-    "calibrate DP-KLUCB": ("--epsilon", "--n-arms", "--horizon"),
+    "calibrate DP-KLUCB --n-arms 3 --horizon 9": ("--epsilon",),
     "calibrate DP-KLUCB:epsilon=1 --epsilon 1 --n-arms 3 --horizon 100": ("epsilon", "DP-KLUCB"),
     "calibrate EXP3 --epsilon 1 --n-arms 3 --horizon 9 --rounds-per-person 7": ("EXP3", "7 rounds"),
     "run Stochastic DP-IMED --epsilon 1 --rounds-per-person 2": ("rounds_per_person", "at_guarantee"),

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from dp_bandit_envs.course.checking import (
-    ScriptedDraws,
     TaskVerdict,
     WrongAnswer,
     call,
@@ -137,20 +136,6 @@ def test_a_graded_check_gives_a_verdict_and_keeps_its_name():
     assert str(check_one(2)) == "Not yet. It is <another> one."
     assert "It is &lt;another&gt; one." in check_one(2)._repr_html_()
     assert check_one.__name__ == "check_one" and check_one.__doc__ == "Whether it is one."
-
-
-def test_a_script_looks_like_any_generator():
-    """An answer that is right for scripts only, or for others only, cannot tell them apart."""
-    kinds = []
-    for rng in (np.random.default_rng(1), ScriptedDraws([1.0])):
-        call(lambda rng: kinds.append((type(rng), type(rng).__name__, isinstance(rng, np.random.Generator))) or 1, rng)
-    assert kinds[0] == kinds[1] and kinds[0][1:] == ("Generator", True)
-
-
-def test_a_generator_draws_the_same_numbers_inside_and_outside_of_a_call():
-    inside, outside = np.random.default_rng(7), np.random.default_rng(7)
-    for draw in (lambda rng: rng.laplace(scale=2.0), lambda rng: rng.normal(size=3).sum(), lambda rng: rng.random()):
-        assert call(draw, inside) == draw(outside)
 
 
 @graded
