@@ -1,11 +1,14 @@
-"""Stable-Baselines3's `make_vec_env(wrapper_class=)`, which puts its `Monitor` below the privacy wrapper."""
+"""Stable-Baselines3: models as agents, and `make_vec_env(wrapper_class=)`, which puts its `Monitor` below."""
 
 import gymnasium as gym
 import numpy as np
 import pytest
 
-from dp_bandit_envs import LaplaceClipRescale
+from dp_bandit_envs import Algorithm, LaplaceClipRescale, play
+from dp_bandit_envs.adapters import from_sb3
+from dp_bandit_envs.errors import WrongTypeError
 from dp_bandit_envs.wrappers import MiniBatchAverage, vector
+from tests.neighbours.own_loops import game as coins, private as little_noise
 from tests.tools.boundary_games import PLANTED, find_planted, game
 from tests.tools.refusals import refused
 
@@ -15,6 +18,8 @@ from stable_baselines3.common.env_util import make_vec_env  # noqa: E402 (needs 
 from stable_baselines3.common.evaluation import evaluate_policy  # noqa: E402
 from stable_baselines3.common.monitor import Monitor  # noqa: E402
 from stable_baselines3.common.vec_env import DummyVecEnv, SubprocVecEnv  # noqa: E402
+
+from dp_bandit_envs.agents.stable_baselines3 import Sb3Agent  # noqa: E402
 
 ID = "DPBandit-Replay-v0"
 TABLE = np.full((6, 3), PLANTED)
@@ -93,3 +98,84 @@ def test_a_monitor_that_does_something_else_is_refused(kind):
     for wrap in (private, lambda env: MiniBatchAverage(env, batch_size=2)):
         with refused(TypeError, kind.__name__, "above"):
             wrap(kind(game(TABLE)))
+
+
+# ---- models as agents
+
+
+@pytest.fixture(scope="module")
+def trained():
+    return sb3.A2C("MultiInputPolicy", little_noise(coins()), n_steps=20, seed=0, device="cpu").learn(60)
+
+
+@pytest.mark.thorough
+def test_it_plays_as_its_agent_does(trained):
+    algorithm = Algorithm("A2C", from_sb3(trained), little_noise)
+    alone = Algorithm("A2C", lambda: Sb3Agent(trained), little_noise)
+    games = [play(coins(), one, seed=seed).arms.tolist() for one, seed in ((algorithm, 1), (alone, 1), (algorithm, 2))]
+    assert games[0] == games[1] != games[2]
+    best = play(coins(), Algorithm("A2C", from_sb3(trained, deterministic=True), little_noise), seed=1)
+    assert best.arms.tolist() != games[0]
+
+
+class Continuous(gym.Env):
+    """Has actions that are no arms."""
+
+    observation_space = gym.spaces.Box(0, 1, (2,))
+    action_space = gym.spaces.Box(0, 1, (2,))
+
+
+def test_what_is_no_model_for_arms_is_refused():
+    points = sb3.A2C("MlpPolicy", Continuous(), device="cpu")
+    for wrong, word in ((sb3.A2C, "class"), (None, "NoneType"), (points, "Discrete")):
+        with refused(WrongTypeError, "model", word):
+            from_sb3(wrong)
+
+
+def long_game():
+    env = gym.make("DPBandit-Stochastic-v0", means=[0.1, 0.9, 0.5], horizon=60)
+    return LaplaceClipRescale(env, epsilon=1.0)
+
+
+class Watched:
+    """A recurrent of which each call and each state is kept."""
+
+    def __init__(self, recurrent):
+        self.recurrent, self.given, self.returned = recurrent, [], []
+
+    def __getattr__(self, name):
+        return getattr(self.recurrent, name)
+
+    def predict(self, observation, state=None, episode_start=None, deterministic=False):
+        self.given.append((state, bool(episode_start[0])))
+        arm, after = self.recurrent.predict(observation, state, episode_start, deterministic)
+        self.returned.append(after)
+        return arm, after
+
+
+@pytest.fixture(scope="module")
+def recurrent():
+    torch = pytest.importorskip("torch")
+    contrib = pytest.importorskip("sb3_contrib", reason="not installed; pip install sb3-contrib")
+    recurrent = contrib.RecurrentPPO(
+        "MultiInputLstmPolicy", long_game(), n_steps=32, batch_size=32, seed=0, device="cpu"
+    )
+    recurrent.learn(64)
+    # After so little training its arms hardly depend on the past; with large random weights they do.
+    with torch.no_grad():
+        for weights in recurrent.policy.parameters():
+            weights.normal_()
+    return recurrent
+
+
+@pytest.mark.thorough
+def test_each_call_gets_the_state_of_the_last_and_a_new_game_none(recurrent):
+    watched = Watched(recurrent)
+    agent = Sb3Agent(watched)
+    for seed in (1, 2):
+        play(long_game(), agent, seed=seed)
+    assert len(watched.given) == 120
+    for call, (state, starts) in enumerate(watched.given):
+        assert starts == (call % 60 == 0)
+        assert state is (None if starts else watched.returned[call - 1])
+    assert not np.array_equal(watched.returned[0][0], watched.returned[1][0])
