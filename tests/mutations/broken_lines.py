@@ -726,7 +726,7 @@ OTHERS = (
         "dp_bandit_envs/simulation/provenance.py",
         'self.sources |= {f"{INSTALLED}{name}": version for name, version in versions.items()}',
         'self.sources |= {f"{INSTALLED}{name}": "" for name, version in versions.items()}',
-        ("tests/simulation/test_code_digest.py", "-k", "another_version_of_a_package"),
+        ("tests/simulation/test_code_of_others.py", "-k", "another_version_of_a_package"),
     ),
 )
 
@@ -868,7 +868,7 @@ GAMES = (
         "dp_bandit_envs/simulation/compiled_game.py",
         'played_only = self.feedback == "arm" and all(mechanism.idle is None for mechanism, _ in self.mechanisms)',
         "played_only = True",
-        ("tests/simulation/test_play_equals_simulate_on_sums.py",),
+        ("tests/simulation/test_play_equals_simulate.py", "-k", "sums"),
     ),
     Mutation(
         "environments share the adversary that they are given",
@@ -1015,7 +1015,7 @@ GAMES = (
         "dp_bandit_envs/simulation/determinism.py",
         "np.random.seed(number)",
         "np.random.seed(0)",
-        ("tests/simulation/test_determinism.py", "-k", "rng_only"),
+        ("tests/simulation/test_own_parts.py", "-k", "rng_only"),
     ),
     Mutation(
         "an algorithm that draws the gains itself adds up none of them",
@@ -1036,7 +1036,7 @@ GAMES = (
         "dp_bandit_envs/simulation/pickling.py",
         "            if _may_return(error):",
         "            if True:",
-        ("tests/simulation/test_pickling.py", "-k", "cannot_be_pickled_keeps"),
+        ("tests/simulation/test_code_of_others.py", "-k", "cannot_be_pickled_keeps"),
     ),
 )
 
@@ -1219,7 +1219,7 @@ PLAYED = (
         "dp_bandit_envs/simulation/stages.py",
         "missed.total[0] += gains[row, len(progress.pulls) + arm]",
         "missed.total[0] += gains[row, arm]",
-        ("tests/simulation/test_dynamic_regret.py",),
+        ("tests/simulation/test_playing.py", "-k", "dynamic"),
     ),
     Mutation(
         "machine code of another Numba is run",
@@ -1233,14 +1233,14 @@ PLAYED = (
         f"{COMPILING}/functions.py",
         "digest = hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()",
         'digest = ""',
-        ("tests/simulation/test_compiling.py", "-k", "array"),
+        ("tests/simulation/test_compiling.py", "-k", "anew and array"),
     ),
     Mutation(
         "a default that changed is compiled in as it was",
         f"{COMPILING}/functions.py",
         "for value in (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()):",
         "for value in ():",
-        ("tests/simulation/test_compiling.py", "-k", "default"),
+        ("tests/simulation/test_compiling.py", "-k", "anew and default"),
     ),
     Mutation(
         "two NamedTuples of the same numbers are one",
@@ -1254,35 +1254,35 @@ PLAYED = (
         f"{COMPILING}/functions.py",
         "repr((code.co_code, code.co_exceptiontable, constants,",
         "repr((code.co_code, constants,",
-        ("tests/simulation/test_code_digest.py", "-k", "byte_code"),
+        ("tests/simulation/test_code_of_others.py", "-k", "byte_code"),
     ),
     Mutation(
         "functions that draw from np.random are compiled",
         f"{COMPILING}/functions.py",
         "            if _is_random(use.value):",
         "            if False:",
-        ("tests/simulation/test_own_agents.py", "-k", "of_numpy"),
+        ("tests/simulation/test_own_parts.py", "-k", "of_numpy"),
     ),
     Mutation(
         "a damaged file of machine code is run",
         f"{COMPILING}/numba_functions.py",
         "            if hashlib.sha256(code).digest() != digest:",
         "            if False:",
-        ("tests/simulation/test_machine_code_on_disk.py", "-k", "damaged_file"),
+        ("tests/simulation/test_compiling.py", "-k", "damaged_file"),
     ),
     Mutation(
         "games of a block share their arrays",
         f"{COMPILING}/layout.py",
         "block[:, self._pointers] += starts[:, np.newaxis]",
         "block[:, self._pointers] += starts[:1, np.newaxis]",
-        ("tests/simulation/test_words_of_a_game.py", "-k", "writing"),
+        ("tests/simulation/test_compiling.py", "-k", "writing"),
     ),
     Mutation(
         "an array is replaced by one of another type",
         f"{COMPILING}/layout.py",
         "            if contents.dtype != form.dtype or contents.ndim != form.size:",
         "            if False:",
-        ("tests/simulation/test_words_of_a_game.py", "-k", "replaced_array"),
+        ("tests/simulation/test_compiling.py", "-k", "replaced_array"),
     ),
     Mutation(
         "a secret seed goes to other machines",
@@ -1310,14 +1310,14 @@ PLAYED = (
         f"{SIMULATION}/pickling.py",
         "        with _busy, _own_files_by_value():",
         "        with _busy:",
-        ("tests/simulation/test_pickling.py", "-k", "file_that_was_changed"),
+        ("tests/simulation/test_code_of_others.py", "-k", "file_that_was_changed"),
     ),
     Mutation(
         "a worker plays the game that was registered last",
         f"{SIMULATION}/pickling.py",
         "            _register(games)\n        try:",
         "        try:",
-        ("tests/simulation/test_pickling.py", "-k", "registered_game"),
+        ("tests/simulation/test_code_of_others.py", "-k", "registered_game"),
     ),
     Mutation(
         "an arm that an own adversary does not write keeps what memory held",
@@ -1331,14 +1331,14 @@ PLAYED = (
         f"{SIMULATION}/lanes.py",
         "support = AGENTS.get(type(game.agent))",
         "support = next((AGENTS[kind] for kind in type(game.agent).__mro__ if kind in AGENTS), None)",
-        ("tests/simulation/test_lanes_chosen.py", "-k", "never_played_as_if and child"),
+        ("tests/simulation/test_engines.py", "-k", "never_played_as_if and child"),
     ),
     Mutation(
         "functions of a user's are played in lanes",
         f"{SIMULATION}/lanes.py",
         "    return fit and not game.user_functions",
         "    return fit",
-        ("tests/simulation/test_lanes_chosen.py", "-k", "never_played_as_if"),
+        ("tests/simulation/test_engines.py", "-k", "never_played_as_if"),
     ),
     Mutation(
         "a step of a user's is compiled without it",
@@ -1359,7 +1359,7 @@ PLAYED = (
         f"{SIMULATION}/determinism.py",
         "            if not is_builtin(type(mechanism)):",
         "            if False:",
-        ("tests/simulation/test_determinism.py", "-k", "mechanism_that_does_not"),
+        ("tests/simulation/test_own_parts.py", "-k", "mechanism_that_does_not"),
     ),
     Mutation(
         "chunks of many games have the same streams",
@@ -1373,7 +1373,7 @@ PLAYED = (
         f"{SIMULATION}/engines.py",
         ".loop] += _rounds(setup.game.horizon, trials)",
         ".loop] += 0",
-        ("tests/simulation/test_small_jobs.py", "-k", "so_many_rounds"),
+        ("tests/simulation/test_engines.py", "-k", "so_many_rounds"),
     ),
     Mutation(
         "moments of two samples forget how far they are apart",
