@@ -223,8 +223,6 @@ class TwoWordsError(Exception):
 
 
 class Stops(UncompiledExp3):
-    """Has no arm to play."""
-
     def select_arm(self):
         raise TwoWordsError(3, "is gone")
 

@@ -93,8 +93,6 @@ def test_fingerprints_are_the_same_in_every_process(name):
 
 
 class Named(NamedTuple):
-    """Two numbers."""
-
     first: float
     second: float
 
@@ -203,8 +201,6 @@ STEP, ANSWER, PAID = 1, 0.0, 0.0
 
 
 class Turn(NamedTuple):
-    """An array."""
-
     turn: np.ndarray
 
 
@@ -229,8 +225,6 @@ class Turns(FunctionalAgent):
 
 
 class Truth(NamedTuple):
-    """Nothing of use."""
-
     number: float
 
 
@@ -240,8 +234,6 @@ def answer(state, arm, gain, rng):
 
 
 class Answers(Mechanism):
-    """Releases one number."""
-
     release = staticmethod(answer)
     withholds = False
 
@@ -678,8 +670,6 @@ def test_a_replaced_array_may_be_larger_and_of_the_same_type_only():
 
 
 class Two(NamedTuple):
-    """Two arrays and a number."""
-
     first: np.ndarray
     second: np.ndarray
     number: float

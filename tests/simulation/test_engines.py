@@ -541,8 +541,6 @@ def own_agent():
         return int(rng.random() * len(state.weights)) if number >= 0 else 0
 
     class Own(Exp3):
-        """EXP3 with arms at random."""
-
         functions = Functions(select, Exp3.functions.update)
 
     return Own

@@ -69,8 +69,6 @@ def test_a_missing_key_comes_with_those_that_there_are_and_another_error_stays_a
 
 
 class State(NamedTuple):
-    """Sums of gains."""
-
     totals: np.ndarray
 
 
@@ -309,8 +307,6 @@ class Warner(Mechanism):
 
 
 class Sevens(NamedTuple):
-    """Sums and numbers of gains."""
-
     sums: np.ndarray
     counts: np.ndarray
     scale: float
@@ -456,8 +452,6 @@ def leaks(state, arm, gain, rng):
 
 
 class Leaks(Warner):
-    """Releases a gain outside [0, 1]."""
-
     release = staticmethod(leaks)
 
 
@@ -554,8 +548,6 @@ BROKEN = [
 
 
 class Turn(NamedTuple):
-    """The round in which gains change."""
-
     turn: int
 
 
@@ -652,21 +644,15 @@ def idle_elsewhere(state, arm, rng):
 
 
 class CoinOfNumpy(Warner):
-    """Draws noise from elsewhere."""
-
     release = staticmethod(dishonest)
 
 
 class CoinOfPythonFromTheStart(Warner):
-    """Draws a first state from elsewhere."""
-
     def new_state(self, inputs):
         return Share(0.5, np.full(inputs.n_values, random.randrange(10**6)))
 
 
 class CoinOfPythonWhileIdle(Warner):
-    """Draws from elsewhere while other arms are played."""
-
     idle = staticmethod(idle_elsewhere)
 
 

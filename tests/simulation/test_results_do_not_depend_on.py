@@ -117,8 +117,6 @@ def test_another_seed_or_trial_is_another_game():
 
 
 class Fake:
-    """Stands for work that is never played."""
-
     def __init__(self, at_once=1):
         self.at_once = at_once
 
