@@ -24,7 +24,7 @@ COMPILED = {
     *("adversaries", "agents", "benchmarks", "counters", "experiments", "graphs", "simulation", "wrappers"),
     *("test_cluster", "test_draws", "test_experts_game", "test_foreign_env", "test_ledger", "test_register_adversary"),
     "test_transcripts",
-    *("test_experts_algorithms", "test_leaders", "test_linear_bandits", "test_own_algorithms"),
+    *("test_leaders", "test_own_algorithms"),
 }
 """Folders and files that compare machine code with Python, or count chunks, which are dealt out otherwise if compiled.
 
