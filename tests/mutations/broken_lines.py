@@ -1144,14 +1144,14 @@ ROOMS = (
         "dp_bandit_envs/graphs.py",
         "self._round % self.redraw_every == 0:",
         "self._round % self.redraw_every == 1:",
-        ("tests/graphs/test_graph_source.py", "-k", "redrawn_graph"),
+        ("tests/graphs/test_feedback_graph.py", "-k", "redrawn_graph"),
     ),
     Mutation(
         "noise is made for the first of all random graphs",
         "dp_bandit_envs/graphs.py",
         "        most = self.n_arms if self._random else first.most_revealed",
         "        most = first.most_revealed",
-        ("tests/graphs/test_graph_source.py", "-k", "sensitivities_by_hand"),
+        ("tests/graphs/test_feedback_graph.py", "-k", "sensitivities_by_hand"),
     ),
 )
 """Lines of wrappers, privacy, counters and graphs that no row above breaks."""
@@ -1191,28 +1191,28 @@ PLAYED = (
         "agents/drifting.py",
         "state.sums[left] = state.sums[left] - state.gains[slot] if",
         "state.sums[left] = state.sums[left] if",
-        ("tests/agents/test_drifting.py", "-k", "a_window_is_its_rule"),
+        ("tests/agents/test_index_agents.py", "-k", "a_window_is_its_rule"),
     ),
     Mutation(
         "a discount does not touch the number of all gains",
         "agents/drifting.py",
         "state.next[1] = state.next[1] * state.discount",
         "state.next[1] = state.next[1]",
-        ("tests/agents/test_drifting.py", "-k", "a_discount_is_its_rule"),
+        ("tests/agents/test_index_agents.py", "-k", "a_discount_is_its_rule"),
     ),
     Mutation(
         "a restart keeps what was released",
         "agents/drifting.py",
         "            state.means[each_arm] = math.inf\n            state.inverses[each_arm] = 1.0\n    return",
         "            state.inverses[each_arm] = 1.0\n    return",
-        ("tests/agents/test_drifting.py", "-k", "every_period"),
+        ("tests/agents/test_index_agents.py", "-k", "every_period"),
     ),
     Mutation(
         "an open block outlives a restart",
         "dp_bandit_envs/privacy/mechanisms/block_sums.py",
         "        state.rounds[arm] = 0\n        state.blocks.total[arm] = 0.0\n        state.blocks.filled[arm] = 0\n",
         "        state.rounds[arm] = 0\n",
-        ("tests/agents/test_drifting.py", "-k", "open_block"),
+        ("tests/agents/test_index_agents.py", "-k", "open_block"),
     ),
     Mutation(
         "the dynamic regret of a compiled game is the gain collected",
@@ -1385,7 +1385,7 @@ PLAYED = (
 )
 """How games are compiled, sent and cut into tasks, and what is not compiled."""
 
-BATCHES = "tests/agents/test_linear_elimination.py"
+BATCHES = "tests/agents/test_linear_agents.py"
 SHIFTS = "tests/adversaries/test_shifting.py"
 FLOORS = "tests/theory/test_lower_bounds.py"
 FRONTIER = (
@@ -1478,7 +1478,7 @@ FRONTIER = (
         "dp_bandit_envs/algorithms/standard_wrapper.py",
         "wanted = sensitivity / (NOISE_SCALE * epsilon)",
         "wanted = 1 / (NOISE_SCALE * epsilon)",
-        ("tests/algorithms/test_standard_wrapper.py", "-k", "by_hand"),
+        ("tests/algorithms/test_own_algorithms.py", "-k", "by_hand"),
     ),
     Mutation(
         "a score counts from chance",
@@ -1555,7 +1555,7 @@ FRONTIER = (
         "dp_bandit_envs/algorithms/exp3_family.py",
         "if not source.is_fixed or graph.directed or not",
         "if not source.is_fixed or not",
-        ("tests/graphs/test_exp3_set.py", "-k", "bound_by_hand"),
+        ("tests/graphs/test_graph_agents.py", "-k", "bound_by_hand"),
     ),
     Mutation(
         "the pure form of lemma B.1 adds squares",
@@ -1574,7 +1574,7 @@ FRONTIER = (
 )
 """Linear bandits in batches, games that drift, lower bounds, and what the papers print."""
 
-ORDER = "tests/algorithms/test_order_of_arms.py"
+ORDER = "tests/algorithms/test_regret.py"
 ORDERS = (
     Mutation(
         "successive elimination sweeps in order",
@@ -1616,7 +1616,7 @@ ORDERS = (
         f"{PRIVACY}/mechanisms/block_sums.py",
         "        return self.blocks(inputs.horizon)[0]",
         "        return 1",
-        ("tests/experiments/test_short_games.py", "-k", "DP-SE"),
+        ("tests/experiments/test_comparing.py", "-k", "DP-SE"),
     ),
 )
 """No arm is favoured for its index, and games without a release say so."""
