@@ -12,7 +12,7 @@ from gymnasium.wrappers import TransformObservation
 from dp_bandit_envs import Exp3, LaplaceClipRescale, PrivacyGuarantee, play, register_algorithm, simulate
 from dp_bandit_envs.adversaries import Deterministic, GainTable, Replay, Stochastic
 from dp_bandit_envs.agents import Hedge, Ucb
-from dp_bandit_envs.algorithms import ALGORITHMS, Algorithm, make_algorithm
+from dp_bandit_envs.algorithms import Algorithm, make_algorithm
 from dp_bandit_envs.algorithms.standard_wrapper import (
     BASES,
     learns_from_sums,
@@ -32,6 +32,7 @@ from dp_bandit_envs.privacy.facts import ValueRange
 from dp_bandit_envs.privacy.mechanism import Mechanism
 from dp_bandit_envs.simulation.engines import always_compiled
 from dp_bandit_envs.wrappers import ExactSums, MiniBatchAverage, PrivacyBoundary
+from tests.tools.both_ways import assert_same
 from tests.tools.one_noise import as_one_player, with_one_noise
 from tests.tools.refusals import refused
 
@@ -43,22 +44,18 @@ def mine(*, epsilon=1.0):
     return Algorithm("whatever", Exp3, lambda env: LaplaceClipRescale(env, epsilon=epsilon), parameters={})
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def registered():
-    """Register it for one test."""
     register_algorithm("My-EXP3", mine)
-    yield
-    del ALGORITHMS["My-EXP3"]
 
 
 def test_it_plays_the_game_of_the_paper_under_its_own_name(registered):
-    ours = simulate(GAME, ["my-exp3"], horizon=50, trials=2)["My-EXP3"]
     lap = as_one_player(make_algorithm("DP-EXP3-Lap", epsilon=1.0), player=make_algorithm("My-EXP3").player)
-    theirs = simulate(GAME, [lap], horizon=50, trials=2)["DP-EXP3-Lap"]
-    assert ours.engine == "compiled" and ours.guarantee == theirs.guarantee
-    np.testing.assert_array_equal(ours.external_regret, theirs.external_regret)
-    game = play(gym.make(GAME, horizon=50), make_algorithm("My-EXP3"), seed=0)
-    assert game.external_regret[-1] == ours.external_regret[0, -1]
+    with always_compiled():
+        ours, theirs = (simulate(GAME, one, horizon=50, trials=2) for one in ("my-exp3", lap))
+        assert_same(GAME, [make_algorithm("My-EXP3")], horizon=50)
+    assert ours["My-EXP3"].guarantee == theirs["DP-EXP3-Lap"].guarantee
+    np.testing.assert_array_equal(ours["My-EXP3"].external_regret, theirs["DP-EXP3-Lap"].external_regret)
 
 
 def test_labels_parameters_and_pickles(registered):
@@ -83,17 +80,14 @@ def test_the_command_line_runs_it_and_remembers_its_code(registered, tmp_path):
 def test_a_function_that_is_defined_again_takes_the_place_of_the_older_one():
     """As where a cell of a notebook is edited and run again."""
     names = {"__name__": "a_notebook", "Algorithm": Algorithm, "Exp3": Exp3}
-    try:
-        for rate in (0.5, 0.25):
-            exec(f"def made(): return Algorithm('Cell', lambda: Exp3(exploration_rate={rate}))", names)
-            register_algorithm("Cell", names["made"])
-            assert make_algorithm("Cell").agent().exploration_rate == rate
-        with refused(NameTakenError, "'cell'", "Cell"):
-            register_algorithm("cell", names["made"])
-        with refused(NameTakenError, "'Cell'"):
-            register_algorithm("Cell", mine)
-    finally:
-        del ALGORITHMS["Cell"]
+    for rate in (0.5, 0.25):
+        exec(f"def made(): return Algorithm('Cell', lambda: Exp3(exploration_rate={rate}))", names)
+        register_algorithm("Cell", names["made"])
+        assert make_algorithm("Cell").agent().exploration_rate == rate
+    with refused(NameTakenError, "'cell'", "Cell"):
+        register_algorithm("cell", names["made"])
+    with refused(NameTakenError, "'Cell'"):
+        register_algorithm("Cell", mine)
 
 
 @pytest.mark.parametrize(
