@@ -65,7 +65,7 @@ def leaves(epsilon):
         (lambda epsilon: 0.5 if epsilon < 0 else None, "returns nothing"),
         (0.5, "has to be a function; it is a float (0.5)"),
         (returns_nothing, "returns_nothing(2.0) returns nothing (None). Is there a `return`?"),
-        (divides_by_zero, "ZeroDivisionError: float division by zero, in the line `return 1 / (epsilon - epsilon)`"),
+        (divides_by_zero, "division by zero, in the line `return 1 / (epsilon - epsilon)`"),
         (leaves, "stops with SystemExit: 3"),
         (lambda: 1, "cannot be called as <lambda>(2.0): too many positional arguments"),
     ],
