@@ -243,6 +243,9 @@ TWO_COINS = functools.partial(adversaries.Stochastic, 2)
         (adversaries.Shifting, "budget", (-0.5, np.nan, np.inf), (...,)),
         (functools.partial(adversaries.Shifting, shifts=2), "budget", (1.0,), ("shifts",)),
         (adversaries.Shifting, "gap", (0.0, 1.5), (...,)),
+        (adversaries.ConstrainedCoins, "gap", (0.0, 1.5, np.nan), (...,)),
+        (adversaries.LeaderBlocks, "gap", (0.0, -1.0), (...,)),
+        (adversaries.LeaderBlocks, "blocks", (0, 1.5), (...,)),
         (adversaries.BernoulliPrior, "alpha", (0, -1.0, np.nan, np.inf), (0, ...)),
         (adversaries.BernoulliPrior, "beta", (np.inf,), (0, ...)),
         (adversaries.BernoulliPrior, "n_arms", (1,), (2, ...)),
@@ -262,7 +265,7 @@ def test_wrong_arguments_are_refused_by_name(made, argument, values, words):
             made(**{argument: value})
 
 
-# ---- gains of another shape ----------------------------------------------------------------------------------------
+# ---- gains of another shape
 
 
 class Shaped(Adversary):

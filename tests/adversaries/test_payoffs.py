@@ -79,7 +79,7 @@ def test_the_other_adversary_brings_its_own_size():
     assert (adversary.n_arms, adversary.horizon) == (7, 50)
 
 
-# ---- games that pay by a function of the last m + 1 arms -----------------------------------------------------------
+# ---- games that pay by a function of the last m + 1 arms
 
 
 ID = "DPBandit-MemoryBounded-v0"

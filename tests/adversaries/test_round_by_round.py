@@ -273,7 +273,7 @@ def test_machine_code_is_made_in_a_thread_of_its_own(monkeypatch):
     base.filler.cache_clear()
 
 
-# ---- what the first gains of a process cost ------------------------------------------------------------------------
+# ---- what the first gains of a process cost
 
 
 SHORT = """

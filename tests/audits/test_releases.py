@@ -131,8 +131,10 @@ class Foreign:
 
 
 def test_agents_that_are_not_made_of_functions_are_refused():
-    with refused(NotAuditedError, "mine", "sampled_loss"):
-        exact_loss(Algorithm("mine", Foreign))
+    """And so are other draws than uniform ones."""
+    for agent, word in ((Foreign, "sampled_loss"), (Drawer, "integers")):
+        with refused(NotAuditedError, word):
+            exact_loss(Algorithm("mine", agent))
 
 
 def test_draws_that_are_no_steps_or_not_uniform_are_refused():
@@ -154,11 +156,6 @@ class Drawer(Exp3):
     """EXP3 that draws its arm from an integer draw."""
 
     functions = Functions(lambda state, rng: int(rng.integers(2)), Exp3.functions.update)
-
-
-def test_other_draws_of_an_agent_are_refused():
-    with refused(NotAuditedError, "integers"):
-        exact_loss(Algorithm("mine", Drawer))
 
 
 # ---- drivers

@@ -109,26 +109,13 @@ def test_releases_show_nine_tenths_of_the_exact_loss(name, parameters):
 
 @pytest.mark.thorough
 def test_too_little_noise_is_rejected_from_arms_alone():
-    """It claims 1 and has the noise of 4; about 3 is shown with this many games. False alarm: none (fixed seed)."""
+    """It claims 1 and has the noise of 4; about 3 is shown with so many games. False alarm: 1e-4, by the last one."""
     loss = sampled_loss(adap_ucb(TooLittleNoise(epsilon=4.0)), games=5000, horizon=6)
-    assert loss.declared.epsilon == 1.0
-    assert loss.epsilon > 1.5
-    assert not loss.holds
-
-
-@pytest.mark.thorough
-def test_too_little_noise_is_rejected_from_releases():
-    """False alarm: none (fixed seed)."""
-    loss = sampled_loss(TooLittleNoise(epsilon=4.0), of="releases", games=5000, horizon=4)
-    assert loss.epsilon > 2.5
-    assert not loss.holds
-
-
-@pytest.mark.thorough
-def test_the_same_noise_with_an_honest_claim_passes():
-    """False alarm: 1e-4."""
-    loss = sampled_loss(adap_ucb(BlockSums(epsilon=4.0)), of="arms", games=2000, horizon=4, confidence=1 - 1e-4)
-    assert loss.holds
+    assert loss.declared.epsilon == 1.0 and loss.epsilon > 1.5 and not loss.holds
+    of_releases = sampled_loss(TooLittleNoise(epsilon=4.0), of="releases", games=5000, horizon=4)
+    assert of_releases.epsilon > 2.5 and not of_releases.holds
+    # With an honest claim the same noise passes.
+    assert sampled_loss(adap_ucb(BlockSums(epsilon=4.0)), of="arms", games=2000, horizon=4, confidence=1 - 1e-4).holds
 
 
 @pytest.mark.thorough
@@ -219,14 +206,11 @@ def neighbours(pair):
 
 @pytest.mark.parametrize(("rounds", "n_arms"), [(2, 2), (9, 4)])
 def test_neighbours_differ_in_one_round(rounds, n_arms):
+    """In all gains or in one, as in the two changes of a round of three."""
     pairs = candidate_pairs(rounds, n_arms, np.random.default_rng(0))
     assert len(pairs) > 10
-    assert all(map(neighbours, pairs))
-
-
-def test_the_two_changes_of_a_round():
     one, other = neighbours_of(np.full((3, 3), 0.5), 2)
-    assert neighbours(one) and neighbours(other)
+    assert all(map(neighbours, [*pairs, one, other]))
     assert (one.one[2].tolist(), one.other[2].tolist()) == ([0, 0, 0], [1, 1, 1])
     assert (other.one[2].tolist(), other.other[2].tolist()) == ([1, 0, 0], [0, 1, 1])
 
@@ -308,12 +292,6 @@ def alarms(mechanism, repetitions):
 def test_a_claim_that_is_just_true_is_refuted_no_more_often_than_the_level(mechanism):
     """False alarm: 1e-5 for each, by the binomial tail of 200 audits at level .2."""
     assert binom.sf(alarms(mechanism, 200) - 1, 200, LEVEL) > 1e-5
-
-
-@pytest.mark.slow
-def test_a_claim_that_is_just_true_survives_most_of_ten_audits():
-    """False alarm: 1e-4; more than seven alarms of ten at level .2 have probability 7.8e-5."""
-    assert alarms(RandomizedResponse, 10) <= 7
 
 
 # ---- events

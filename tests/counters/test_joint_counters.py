@@ -119,7 +119,7 @@ def release(state, value, gain, rng):
     """Stand for a mechanism's function."""
 
 
-# ---- one position for all coordinates ------------------------------------------------------------------------------
+# ---- one position for all coordinates
 
 
 def path(mechanism, below, rounds: int, seed: int) -> np.ndarray:
@@ -196,7 +196,7 @@ def test_a_counter_without_a_joint_form_still_works(monkeypatch):
         counter_sums.insert_all(None, rng)
 
 
-# ---- a function for one kind of game -------------------------------------------------------------------------------
+# ---- a function for one kind of game
 
 
 @pytest.mark.parametrize("below", [experts(3, 20), InputFacts(3, 20)], ids=["one-position", "positions-of-their-own"])
@@ -324,13 +324,7 @@ def test_independent_draws_have_the_declared_scale(fills, variance):
     assert np.abs(np.corrcoef(drawn.T) - np.eye(4)).max() < 6 / math.sqrt(DRAWS)
 
 
-@pytest.mark.parametrize("norm", NORMS)
-@pytest.mark.parametrize("fills", [fill, fill_normal, fill_own_norm])
-def test_scale_0_is_no_noise(norm, fills):
-    assert not nodes(norm, 3, 0.0, fills, draws=2).any()
-
-
-# ---- what the printed noise loses ----------------------------------------------------------------------------------
+# ---- what the printed noise loses
 
 
 def above(x: float, scale: float) -> float:

@@ -145,12 +145,9 @@ def check_double(double):
     return "Six."
 
 
-def test_a_verdict_is_that_of_the_check():
+def test_a_verdict_is_that_of_the_check_and_a_missing_name_is_named():
     assert judged(check_double, lambda: lambda n: 2 * n) == check_double(lambda n: 2 * n)
     assert judged(check_double, lambda: abs) == check_double(abs)
-
-
-def test_a_name_that_is_missing_is_named():
     verdict = judged(check_double, lambda: double)  # noqa: F821
     assert not verdict and "There is no `double` yet" in verdict.says
 

@@ -293,7 +293,7 @@ def test_an_unknown_argument_is_refused_in_pythons_own_words():
             assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
 
 
-# ---- seeds and options of reset, under every wrapper ----------------------------------------------------------------
+# ---- seeds and options of reset, under every wrapper
 
 MAKERS = {
     **{id_: lambda id_=id_: gym.make(id_, horizon=9) for id_ in IDS},

@@ -11,7 +11,7 @@ import pytest
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from gymnasium.vector.utils import batch_space
 
-from dp_bandit_envs import BanditEnv, play_game
+from dp_bandit_envs import BanditEnv, play as play_game
 from dp_bandit_envs.adversaries import Stochastic
 from dp_bandit_envs.decisions import Simplex
 from dp_bandit_envs.envs import bandit_vector_env
@@ -48,22 +48,18 @@ def assert_same_games(native, looped, seed, steps):
 
 @pytest.mark.thorough
 @pytest.mark.parametrize(("id_", "seed"), one_each(IDS, [[8, 3, 9], 5, [2**40, 0, 1]]), ids=repr)
-def test_vector_equals_the_loop_over_scalar_games_across_an_autoreset(id_, seed):
-    native = gym.make_vec(id_, num_envs=3, horizon=60)
-    looped = SyncVectorEnv([lambda: gym.make(id_, horizon=60)] * 3)
-    assert assert_same_games(native, looped, seed, steps=150) == 2
-
-
-@pytest.mark.thorough
-@every_id
-def test_vector_equals_the_loop_when_a_game_takes_several_blocks(id_, monkeypatch):
-    """No memory for blocks leaves 64 rounds for each, so 200 rounds take four; the scalar games fetch 7 at a time."""
-    monkeypatch.setattr(bandit_vector_env, "BLOCK_BYTES", 1)
-    native = gym.make_vec(id_, num_envs=2, horizon=200)
-    looped = SyncVectorEnv([lambda: gym.make(id_, horizon=200, block_length=7)] * 2)
-    assert assert_same_games(native, looped, 0, steps=250) == 1
-    np.testing.assert_array_equal(native.cumulative_gains, [env.unwrapped.cumulative_gains for env in looped.envs])
-    np.testing.assert_array_equal(native.collected, [env.unwrapped.collected for env in looped.envs])
+@pytest.mark.parametrize("several_blocks", [False, True])
+def test_vector_equals_the_loop_over_scalar_games_across_an_autoreset(id_, seed, several_blocks, monkeypatch):
+    """No memory for blocks leaves 64 rounds for each, so 150 rounds take three; the scalar games fetch 7 at a time."""
+    if several_blocks:
+        monkeypatch.setattr(bandit_vector_env, "BLOCK_BYTES", 1)
+    horizon, block = (150, {"block_length": 7}) if several_blocks else (60, {})
+    native = gym.make_vec(id_, num_envs=3, horizon=horizon)
+    looped = SyncVectorEnv([lambda: gym.make(id_, horizon=horizon, **block)] * 3)
+    assert assert_same_games(native, looped, seed, steps=190) == (1 if several_blocks else 3)
+    for name in ("cumulative_gains", "collected"):
+        scalar = [getattr(env.unwrapped, name) for env in looped.envs]
+        np.testing.assert_array_equal(getattr(native, name), scalar)
     np.testing.assert_array_equal(native.external_regret(), [env.unwrapped.external_regret() for env in looped.envs])
 
 

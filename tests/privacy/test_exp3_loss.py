@@ -148,16 +148,12 @@ def test_step_1_no_arm_crosses_the_average(n_arms):
     assert np.all(np.abs(other) <= np.abs(one) + size)
 
 
-@pytest.mark.parametrize("n_arms", ARMS)
-def test_step_2_v_never_grows(n_arms):
-    states = random_states(n_arms, COUNT, seed=4)
-    assert growth(states, states.c).max() <= ROUNDING
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("n_arms", range(2, 31))
-def test_step_2_v_never_grows_in_half_a_million_states(n_arms):
-    states = random_states(n_arms, 17_000, seed=5)
+@pytest.mark.parametrize(
+    ("n_arms", "count"),
+    [*((k, COUNT) for k in ARMS), *(pytest.param(k, 17_000, marks=pytest.mark.slow) for k in range(2, 31))],
+)
+def test_step_2_v_never_grows(n_arms, count):
+    states = random_states(n_arms, count, seed=4)
     assert growth(states, states.c).max() <= ROUNDING
 
 

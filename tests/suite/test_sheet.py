@@ -41,15 +41,12 @@ def test_an_agent_stands_among_the_best_and_the_rest_is_one_line():
     assert [line.split()[1:3] for line in lines[:3]] == [[">", "A"], ["B", "0.50"], [">", "mine"]]
 
 
-def test_the_reference_is_printed_by_axis():
+def test_the_reference_is_printed_by_axis_and_the_best_of_an_axis_play_all_its_tasks():
     lines = lines_of_reference("quick")
     assert sum(line.startswith("epsilon = ") for line in lines) == 3
     assert sum(line.split()[:1] == ["switching"] for line in lines) == 3
     (of_axis,) = [line for line in lines_of_reference("quick", "experts") if "DP-KLUCB" in line][:1]
     assert of_axis.count(",") > 10
-
-
-def test_the_best_of_an_axis_play_all_its_tasks():
     names = [name for name, _ in best_of(reference(), "quick", 1.0, "experts")]
     assert "Lazy-Hedge" in names and "DP-KLUCB" in names and "EXP3" not in names
     means = [mean for _, mean in best_of(reference(), "quick", 1.0, ALL_AXES)]

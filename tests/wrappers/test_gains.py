@@ -185,14 +185,6 @@ def test_averages_by_hand(form):
     assert step(env, 1) == ([0.0, 0.0], [0, 0], 0.0, True, 7)
 
 
-def test_a_horizon_that_is_a_multiple_ends_with_its_last_average(form):
-    forms, make = form
-    env = forms.MiniBatchAverage(make(np.ones((6, 2))), batch_size=3)
-    env.reset(seed=0)
-    assert step(env, 0) == ([1.0, 0.0], [1, 0], 1.0, False, 3)
-    assert step(env, 0) == ([1.0, 0.0], [1, 0], 1.0, True, 6)
-
-
 def test_rounding_does_not_carry_an_average_past_one(form):
     """0.1 + ... or ones: no average of gains in [0, 1] leaves [0, 1], whatever the batch."""
     forms, make = form
@@ -331,21 +323,6 @@ def test_a_round_that_reveals_both_arms_answers_twice_with_half_of_epsilon():
 
 
 # ---- the wrapper
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize(("gain", "epsilon"), one_each(GAINS, [2.0, 0.5, math.inf]))
-def test_the_share_of_ones_is_the_chance(gain, epsilon):
-    """Standard error sqrt(p (1 - p) / n) with p = (g (e^eps - 1) + 1) / (e^eps + 1): allow five.
-
-    False alarm: 6e-7 (five standard errors, two sides).
-    """
-    n = 200
-    env = vector.RandomizedResponse(games(100, np.full((n, 2), gain)), epsilon=epsilon)
-    env.reset(seed=9)
-    share = np.mean([env.step(np.ones(100, int))[1] for _ in range(n)])
-    p = gain if math.isinf(epsilon) else (gain * math.expm1(epsilon) + 1) / (math.exp(epsilon) + 1)
-    assert abs(share - p) <= 5 * math.sqrt(p * (1 - p) / (100 * n))
 
 
 @pytest.mark.parametrize("epsilon", [20.0, 30.0, 35.0, 36.0, 36.5, 36.7])

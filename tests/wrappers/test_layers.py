@@ -233,7 +233,7 @@ def test_many_games_with_observations_rewritten_are_refused():
             vector.LaplaceClipRescale(below, epsilon=1.0)
 
 
-# ---- streams
+# ---- around sums
 
 
 KINDS_OF_SUMS = ["Running", "Hybrid, hybrid", "Interval, lemma", "Block"]

@@ -212,6 +212,8 @@ def test_a_forked_game_is_refused_and_the_next_one_has_noise_of_its_own():
     assert (done.returncode, done.stdout.split()) == (0, ["done"]), done.stderr
 
 
+# ---- a started boundary is not copied
+
 COPIES = {"copy": copy.copy, "deepcopy": copy.deepcopy, "pickle": lambda env: pickle.loads(pickle.dumps(env))}
 
 

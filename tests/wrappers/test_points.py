@@ -10,7 +10,7 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 
 from dp_bandit_envs import wrappers
-from dp_bandit_envs.decisions import DECISION_SETS, payoff
+from dp_bandit_envs.decisions import DECISION_SETS
 from dp_bandit_envs.envs.point_env import PointEnv
 from dp_bandit_envs.errors import BoundaryError, WrongGameError, WrongPointError
 from dp_bandit_envs.wrappers import CounterSums, ExactSums, LaplaceClipRescale, ProjectToSet, vector
@@ -95,21 +95,6 @@ def test_game_i_of_the_vector_form_is_the_scalar_game_with_its_seed(name, id_, f
             assert facts == {"round": info["round"][number]}
         ended, t = terminated.all(), t + 1
     assert t >= 5
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize(("id_", "feedback"), [*((id_, "full") for id_ in POINT_IDS), (POINT_IDS[0], "bandit")])
-def test_the_reward_is_the_product_of_the_released_means_and_the_point(id_, feedback):
-    for name in LAYERS:
-        env = game(id_, name, feedback)
-        env.reset(seed=3)
-        low, high = env.decision_set.payoffs
-        for t in range(env.horizon):
-            action = play(env, t)
-            seen, reward, *_ = env.step(action)
-            means = seen["sum"] / np.maximum(seen["count"], 1) if "sum" in seen else seen["gain"]
-            expected = payoff(means.tolist(), action.tolist() if feedback == "full" else [1.0], low, high)
-            assert reward == expected and type(reward) is float
 
 
 @private_cases

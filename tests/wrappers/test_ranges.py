@@ -26,13 +26,13 @@ from dp_bandit_envs.wrappers import (
     vector,
 )
 from tests.tools.boundary_games import (
-    EVERYWHERE,
     FORMS,
     MARK,
     PLANTED,
     SOME_IN_BOTH,
     Adds,
     Outside,
+    RevealsBoth,
     act,
     around,
     everything_in,
@@ -115,28 +115,19 @@ def test_every_engine_refuses_a_gain_outside_the_range(name, gain):
             many.step(np.zeros(2, int))
 
 
-class RevealsAll(BanditEnv):
-    """Full information: every round reveals every arm's gain, so one round moves an observation by n_arms."""
-
-    sensitivity = 3.0
-
-    def step(self, action):
-        observation, *rest = super().step(action)
-        observation["gain"] = np.array(self._rows[len(self._arms) - 1])
-        observation["observed"] = np.ones(3, np.int8)
-        return observation, *rest
-
-
 def test_noise_grows_with_the_number_of_gains_that_a_round_reveals():
-    env = RevealsAll(GainTable(EVERYWHERE))
-    assert LaplaceClipRescale(env, epsilon=1.0).noise.scale == pytest.approx(3.0, rel=2e-9)
-    assert MiniBatchAverage(env, batch_size=4).sensitivity == 0.75
-    assert around(env, "Laplace(MiniBatch)", tau=4, epsilon=0.5).noise.scale == pytest.approx(1.5, rel=2e-9)
+    env = RevealsBoth(GainTable(np.full((12, 2), PLANTED)))
+    assert LaplaceClipRescale(env, epsilon=1.0).noise.scale == pytest.approx(2.0, rel=2e-9)
+    assert MiniBatchAverage(env, batch_size=4).sensitivity == 0.5
+    assert around(env, "Laplace(MiniBatch)", tau=4, epsilon=0.5).noise.scale == pytest.approx(1.0, rel=2e-9)
     noisy = LaplaceClipRescale(env, epsilon=1.0, outside="clip")
     noisy.reset(seed=1)
     observation, *_ = noisy.step(0)
-    assert observation["observed"].tolist() == [1, 1, 1]
-    assert len(set(observation["gain"].tolist())) == 3  # three gains alike, three draws
+    assert observation["observed"].tolist() == [1, 1]
+    assert len(set(observation["gain"].tolist())) == 2  # two gains alike, two draws
+
+
+# ---- how much a round reveals
 
 
 class RevealsByRound(BanditEnv):
@@ -221,6 +212,9 @@ def test_facts_that_cannot_be_are_refused(fact, value):
         )
     with refused(ValueError, "Wrong", fact):
         PrivacyBoundary(game(np.zeros((5, 2))), wrong)
+
+
+# ---- how a game ends
 
 
 class EndsWhenRich:
@@ -316,6 +310,8 @@ def test_flags_of_many_games_are_no_arrays_from_below():
     assert all(flags.dtype == np.bool_ for flags in env.step(np.array([0, 1]))[2:4])
 
 
+# ---- what is said of values
+
 D = 5
 
 
@@ -400,6 +396,8 @@ def test_a_mechanism_whose_distances_do_not_fit_its_sensitivity_is_refused():
     with refused(ValueError, "Twice"):
         PrivacyBoundary(Declares(RIGHT), Twice(batch_size=1))
 
+
+# ---- arguments
 
 PRIVATE = ["LaplaceClipRescale", "HybridSums", "IntervalSums", "BlockSums", "RandomizedResponse"]
 

@@ -252,9 +252,6 @@ def test_pictures_in_pixels_show_released_sums():
     assert not np.array_equal(env.render(), expected_board(sums + 1, [(0, 1)], "rgb_array", TITLE))
 
 
-# ---- orders that are refused
-
-
 GAINS = np.round(np.random.default_rng(3).random((20, 2)), 2)
 
 
@@ -383,7 +380,7 @@ def test_who_changes_what_is_handed_out_changes_no_noise(kind, form):
     assert np.any(released(meddle=False))
 
 
-# ---- spaces --------------------------------------------------------------------------------------------------------
+# ---- spaces
 
 
 def test_spaces_are_copies():
@@ -407,7 +404,7 @@ def test_spaces_are_copies():
         assert set(private.step(0)[0]["observed"].tolist()) <= {0, 1}
 
 
-# ---- arms in the compiled game -------------------------------------------------------------------------------------
+# ---- arms in the compiled game
 
 
 class State(NamedTuple):
@@ -463,7 +460,7 @@ def test_compiled_agents_stay_within_the_arms(agent, message):
         simulate("DPBandit-Stochastic-v0", [player], horizon=50, env_kwargs={"n_arms": 2})
 
 
-# ---- doors ---------------------------------------------------------------------------------------------------------
+# ---- doors
 
 
 def test_models_cannot_ask_for_them_either():

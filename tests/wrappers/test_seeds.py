@@ -49,6 +49,19 @@ def shared(one, other):
     return int((np.abs(one[:number] - other[:number]) < 1e-3).sum())
 
 
+class Keeps:
+    """An agent that keeps its generator and what it sees of arm 0."""
+
+    def begin(self, *, n_arms, horizon, rng):
+        self.rng, self.seen = rng, []
+
+    def select_arm(self):
+        return 0
+
+    def update(self, arm, observation):
+        self.seen.append(observation["gain"][0])
+
+
 def test_the_same_wrapper_with_the_same_seed_has_the_same_noise():
     """Otherwise the tests below would see nothing."""
     assert shared(draws(laplace()), draws(laplace())) == ROUNDS
@@ -121,24 +134,11 @@ def test_algorithms_of_one_trial_share_gains_and_no_coins():
 def test_a_game_without_a_seed_never_goes_on_with_an_earlier_one():
     """Neither with its next episode nor with any other; and no two such games are alike."""
     env = LaplaceClipRescale(BanditEnv(GainTable(ZEROS)), epsilon=0.01, outside="clip", bound=4000.0)
-
-    class Keeps:
-        """An agent that keeps what it sees, and its own first number."""
-
-        def begin(self, *, n_arms, horizon, rng):
-            self.seen, self.coin = [], rng.random()
-
-        def select_arm(self):
-            return 0
-
-        def update(self, arm, observation):
-            self.seen.append(observation["gain"][0])
-
     games = []
     for seed in (0, None, None, 0, None):
         agent = Keeps()
         play(env, agent, seed=seed)
-        games.append((tuple(agent.seen), agent.coin))
+        games.append((tuple(agent.seen), agent.rng.random()))
     assert games[0] == games[3]
     for place in (0, 1):
         assert len({each[place] for each in games}) == 4
@@ -205,19 +205,6 @@ def test_batches_below_change_the_noise_by_their_sizes_only():
     derived = PrivacyBoundary(game(ZEROS), Derived(batch_size=2))
     assert batches.outputs.lower_noise_keys == () and len(derived.outputs.lower_noise_keys) == 1
     assert "0.731" not in repr(derived.outputs)
-
-
-class Keeps:
-    """An agent that keeps its generator."""
-
-    def begin(self, *, n_arms, horizon, rng):
-        self.rng = rng
-
-    def select_arm(self):
-        return int(self.rng.integers(2))
-
-    def update(self, arm, observation):
-        """Learn nothing."""
 
 
 def test_an_agents_generator_does_not_tell_the_seed():

@@ -158,7 +158,7 @@ def test_redraw_does_not_draw_for_an_arm_between_two_ends():
     assert draws(env, [0, 0, 0, 0, *[1] * 8]) == [0, 0, 1, 0, 0, 0, 1, 0, 0, 1, 0, 0]
 
 
-# ---- draws ---------------------------------------------------------------------------------------------------------
+# ---- draws
 
 
 @pytest.mark.thorough
@@ -240,7 +240,7 @@ def test_infinite_epsilon_draws_nothing_and_is_exact():
             assert sums[t, arm] in rows
 
 
-# ---- the grid ------------------------------------------------------------------------------------------------------
+# ---- the grid
 
 GRIDS = {
     # The largest power of two up to the smallest deviation, over 256, for T = 13, which takes 4 levels in base 2.
@@ -330,7 +330,7 @@ ARMS = [0, 1, 0, 0, 1, 0, 0, 0, 1, 0, 1, 0]
 """Eight plays of arm 0 and four of arm 1."""
 
 
-# ---- counters ------------------------------------------------------------------------------------------------------
+# ---- counters
 
 
 @pytest.mark.thorough
@@ -414,7 +414,7 @@ def test_a_gain_of_the_other_arm_is_never_seen():
         assert moves[:, arm, changed].tolist() == [float(t >= changed) for t in range(ROUNDS)]
 
 
-# ---- blocks --------------------------------------------------------------------------------------------------------
+# ---- blocks
 
 
 def in_full_blocks(lengths, arms) -> list[bool]:
@@ -465,7 +465,7 @@ def test_a_gain_in_a_block_that_a_restart_drops_loses_nothing():
     assert wrap(game(np.zeros((ROUNDS, 2)))).guarantee.epsilon == EPSILON
 
 
-# ---- batches -------------------------------------------------------------------------------------------------------
+# ---- batches
 
 
 @pytest.mark.parametrize("make", [game, both_arms])
@@ -495,7 +495,7 @@ def test_a_gain_in_a_batch_or_a_full_block_with_gaussian_noise_loses_rho(kind, m
         assert rho[:11] == pytest.approx([declared.rho] * 11, rel=1e-6) and rho[11] == 0
 
 
-# ---- intervals -----------------------------------------------------------------------------------------------------
+# ---- intervals
 
 
 @pytest.mark.parametrize(
@@ -554,7 +554,7 @@ def test_what_intervals_declare_follows_from_their_ends(rounds, target, delta):
         assert laplace_loss(linear_map(wrap, [0] * rounds, rounds), [0])[0] == pytest.approx(sum(losses), rel=2e-9)
 
 
-# ---- sensitivity ---------------------------------------------------------------------------------------------------
+# ---- sensitivity
 
 
 WRAPS = {
@@ -603,7 +603,7 @@ def test_a_round_that_reveals_both_arms_loses_no_more_than_epsilon(kind):
     assert laplace_loss(found).max() == pytest.approx(pure, rel=2e-9)
 
 
-# ---- more than is claimed is seen, and what is no item -----------------------------------------------------------
+# ---- more than is claimed is seen, and what is no item
 
 
 def test_redrawn_noise_loses_more_with_every_round_that_an_arm_waits():
