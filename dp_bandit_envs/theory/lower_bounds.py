@@ -8,7 +8,7 @@ import numpy as np
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.theory.argument_ranges import arm_means, checked
-from dp_bandit_envs.theory.divergences import bernoulli_kl, private_divergence
+from dp_bandit_envs.theory.divergences import private_divergence
 
 GAPS: Final = np.geomspace(1e-9, 0.5, 4000)
 """Gaps that are tried for the worst game; each gives a lower bound."""
@@ -57,7 +57,7 @@ def private_lower_bound(means: Sequence[SupportsFloat], horizon: SupportsIndex, 
     best = max(numbers)
 
     def hardness(mean: float) -> float:
-        nats = bernoulli_kl(mean, best) if math.isinf(epsilon) else private_divergence(mean, best, epsilon)
+        nats = private_divergence(mean, best, epsilon)
         # Only for means closer than floats can tell apart do the nats vanish.
         return (best - mean) / nats if nats > 0 else math.inf
 
