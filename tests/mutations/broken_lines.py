@@ -1462,7 +1462,7 @@ FRONTIER = (
     Mutation(
         "local privacy hides as much as central",
         "dp_bandit_envs/theory/lower_bounds.py",
-        "revealed = math.tanh(hidden / 2) if is_local else 1.0",
+        'revealed = math.tanh(epsilon / 2) if model == "local" else 1.0',
         "revealed = 1.0",
         (FLOORS, "-k", "finite"),
     ),
