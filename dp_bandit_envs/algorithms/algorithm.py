@@ -394,7 +394,6 @@ def secured(algorithm: Algorithm) -> Algorithm:
 
 
 def _with_secure_draws(inside: Environment, env: Environment) -> Environment:
-    """Return the environment in the same wrappers, with secure draws."""
     if inside is env:
         return env
     name = type(inside).__name__
@@ -449,7 +448,6 @@ def set_of(env: Environment) -> tuple[str, int]:
 
 
 def _size_of(n_arms: SupportsIndex, horizon: SupportsIndex) -> tuple[int, int]:
-    """Return a game's number of arms and of rounds, or raise."""
     return checks.integer("n_arms", n_arms, at_least=2), checks.integer("horizon", horizon, at_least=1)
 
 

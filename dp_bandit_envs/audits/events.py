@@ -338,7 +338,6 @@ def _histograms(bins: IntArray) -> IntArray:
 
 
 def _log_likelihood(columns: list[int], edges: list[FloatArray], binned: list[IntArray]) -> tuple[ScoreTerm, ...]:
-    """Return the log odds of the first table as a score."""
     ramps = []
     for number in range(len(columns)):
         ends = [float(np.median(each[:, number])) for each in binned]

@@ -318,7 +318,6 @@ def _is_possible(game_to_release: _Release, table: FloatArray, released: float, 
 def _as_function_of_draw(
     game_to_release: _Release, table: FloatArray, draws: list[Draw], index: int
 ) -> Callable[[float], float]:
-    """Return the release as a function of one draw."""
     numbers = [draw.value for draw in draws]
 
     def release(number: float) -> float:

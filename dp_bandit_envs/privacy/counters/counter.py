@@ -291,7 +291,6 @@ class Counter(abc.ABC):
 
     @property
     def _spent(self) -> float:
-        """The epsilon that all releases spend."""
         return self.epsilon
 
     @property
