@@ -61,17 +61,13 @@ WITH_A_SEED = {
 
 
 @pytest.mark.parametrize("way", WITH_A_SEED)
-def test_a_given_seed_on_real_data_is_warned_of_once(way):
+def test_a_given_seed_on_real_data_is_warned_of_once_and_without_one_there_is_no_warning(way):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         WITH_A_SEED[way](7)
     assert [one.category for one in caught] == [KnownSeedWarning]
     assert caught[0].filename == __file__
     assert "7" not in str(caught[0].message)
-
-
-@pytest.mark.parametrize("way", WITH_A_SEED)
-def test_without_one_there_is_no_warning(way):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         WITH_A_SEED[way](None)
@@ -158,16 +154,13 @@ def test_data_that_are_there_too_late_are_refused(algorithm, seed):
         simulate(lambda: BanditEnv(Late(2, 40)), [algorithm], trials=20, seed=seed)
 
 
-def test_by_default_the_seed_is_0_where_they_are_made_up():
+def test_by_default_the_seed_is_0_where_data_are_made_up():
     env = gym.make("DPBandit-Stochastic-v0", horizon=50)
     assert np.array_equal(play(env, Exp3()).arms, play(env, Exp3(), seed=0).arms)
     assert simulate("DPBandit-Stochastic-v0", ["EXP3"], horizon=50).seed == 0
     assert compare("Stochastic", "EXP3", horizon=50, trials=2).seed == 0
     with refused(TypeError, "seed", "'secret'"):
         play(env, Exp3(), seed="secret")
-
-
-def test_made_up_gains_are_no_real_data():
     assert Trial().is_real and Replay(TABLE).is_real and VectorTable(TABLE).is_real
     assert not Stochastic().is_real and not Replay().is_real and not OutcomePools([np.ones(2), np.ones(3)]).is_real
     with warnings.catch_warnings():

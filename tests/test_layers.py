@@ -189,36 +189,26 @@ def house(folder, lower):
         (folder / name).write_text(textwrap.dedent(text), encoding="utf-8")
 
 
-def test_a_file_says_by_its_name_where_one_is():
+def test_a_file_says_by_its_name_where_one_is_and_the_top_loads_its_names_and_the_registration_only():
     """An editor's tab shows the name only."""
     names = [path.name for path in MODULES.values() if path.name != "__init__.py"]
     assert not {name for name in names if names.count(name) > 1}
-
-
-def test_the_top_of_the_package_loads_its_names_and_the_registration_only():
     assert GRAPH.edges[PACKAGE] == {f"{PACKAGE}.lazy_names", f"{PACKAGE}.envs.registration"}
+    with refused(AttributeError, "'dp_bandit_envs'", "'nothing'"):
+        dp_bandit_envs.nothing  # noqa: B018 (looking it up is the test)
 
 
-@pytest.mark.parametrize("folder", ["agents", "wrappers"])
-def test_agents_and_wrappers_never_know_an_environment_or_an_adversary(folder):
-    """They know spaces and observations."""
-    for module in MODULES:
-        if part_of(module) == folder:
-            assert not {part_of(target) for target in GRAPH.edges[module]} & {"adversaries", "envs"}, module
+PLAIN = ("adversaries", "privacy", "theory", "metrics")
+"""Parts that are plain mathematics on arrays, of use outside of any environment."""
 
 
-def test_adversaries_mechanisms_and_metrics_do_not_know_gymnasium():
-    """They are plain mathematics on arrays, of use outside of any environment."""
+def test_each_part_knows_only_what_it_is_about():
+    """Agents and wrappers know spaces and observations; nothing but `compiling` knows Numba."""
     for module, path in MODULES.items():
-        if part_of(module) in ("adversaries", "privacy", "theory", "metrics"):
-            assert not roots(path) & {"gymnasium", "numba", "matplotlib"}, module
-
-
-@pytest.mark.thorough
-def test_only_compiling_knows_numba():
-    for module, path in MODULES.items():
-        if part_of(module) != "compiling":
-            assert "numba" not in roots(path), module
+        part, known = part_of(module), {part_of(target) for target in GRAPH.edges[module]}
+        assert part not in ("agents", "wrappers") or not known & {"adversaries", "envs"}, module
+        assert part not in PLAIN or not roots(path) & {"gymnasium", "numba", "matplotlib"}, module
+        assert part == "compiling" or "numba" not in roots(path), module
 
 
 @pytest.mark.thorough
@@ -253,11 +243,6 @@ def test_an_id_needs_no_import_loads_nothing_heavy_and_is_registered_once():
     horizon, loaded, once = json.loads(done.stdout)
     assert horizon == 9 and once and PACKAGE in loaded
     assert not {*loaded} & {"numba", "torch", "matplotlib", "joblib", "rich", "typer", "scipy", "stable_baselines3"}
-
-
-def test_an_unknown_name_is_an_attribute_error():
-    with refused(AttributeError, "'dp_bandit_envs'", "'nothing'"):
-        dp_bandit_envs.nothing  # noqa: B018 (looking it up is the test)
 
 
 def test_lists_of_public_names_are_true():

@@ -113,9 +113,13 @@ class Algorithm:
             object.__setattr__(self, "player", f"{self.name} {written_value(self.parameters)}")
 
     def __repr__(self) -> str:
-        """Return the chosen arguments; functions by name, without addresses, which differ between processes."""
+        """Return the chosen arguments; functions by name, without addresses, which differ between processes.
+
+        Functions without a name of their own, such as lambdas, are left out.
+        """
         makers = {"make_agent": self.make_agent, "make_point_agent": self.make_point_agent, "wrapping": self.wrapping}
-        chosen = [f"{key}={_written(one)}" for key, one in makers.items() if one is not None and one is not unchanged]
+        names = {key: _written(one) for key, one in makers.items() if one is not None and one is not unchanged}
+        chosen = [f"{key}={name}" for key, name in names.items() if "<" not in name]
         if self.parameters:
             chosen.append(
                 f"parameters={{{', '.join(f'{key!r}: {_written(one)}' for key, one in self.parameters.items())}}}"

@@ -4,7 +4,7 @@ import dataclasses
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, SupportsIndex
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,17 +23,16 @@ from dp_bandit_envs.experiments.configurations import (
     union,
     why_not_joined,
 )
-from dp_bandit_envs.experiments.entries import Entries, Entry, entries_of, entry_of
+from dp_bandit_envs.experiments.entries import Entry, entries_of, entry_of
 from dp_bandit_envs.experiments.experiment import Experiment, Results
 from dp_bandit_envs.experiments.progress import Requested, check_progress, interruption, progress_of
 from dp_bandit_envs.experiments.ranking import Ranking, ranking
 from dp_bandit_envs.experiments.running import StoredArrays, run
 from dp_bandit_envs.experiments.store import RESULTS, ResultsFolder, read_finished
-from dp_bandit_envs.experiments.tables import summary_csv, summary_of_folder, table, wide_table
+from dp_bandit_envs.experiments.tables import summary_csv, summary_of_folder, table, terminal_table, wide_table
 from dp_bandit_envs.metrics import mean_and_standard_error
 from dp_bandit_envs.seeding import Seed, warn_of_known_seed
 from dp_bandit_envs.simulation.results import MEASURES
-from dp_bandit_envs.text import aligned_table
 
 if TYPE_CHECKING:
     import pandas
@@ -46,7 +45,7 @@ Algorithms = Player | Sequence[Player] | Mapping[str, Player]
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
-class Comparison(Entries):
+class Comparison(Sequence[Entry]):
     """The result of `compare` and `load`: one entry for each algorithm, at each epsilon, in each environment.
 
     Attributes:
@@ -62,6 +61,43 @@ class Comparison(Entries):
         Stochastic,DP-KLUCB,1,1,0,central; arms and releases,5,9.2,1.319090596,10,12.88
     """
 
+    entries: tuple[Entry, ...]
+    configuration: Mapping[str, Any]
+
+    def __getitem__(self, index: Any) -> Any:
+        if not isinstance(index, (SupportsIndex, slice)):
+            raise WrongTypeError(f"index must be a number or a slice; received {index!r}. Use select(algorithm=...).")
+        return self.entries[index]
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+    @property
+    def titles(self) -> list[str]:
+        """The environments, with number of arms and horizon if these vary."""
+        return list(dict.fromkeys(entry.title for entry in self.entries))
+
+    @property
+    def algorithms(self) -> list[str]:
+        """The algorithms, without their epsilons."""
+        return list(dict.fromkeys(entry.algorithm for entry in self.entries))
+
+    @property
+    def epsilons(self) -> list[float]:
+        """The requested epsilons, ascending."""
+        return sorted({entry.asked for entry in self.entries if entry.asked is not None})
+
+    @property
+    def name(self) -> str:
+        """The experiment's name, such as a paper's figure."""
+        return str(self.configuration["name"])
+
+    @property
+    def seed(self) -> int | None:
+        """The seed; None if it was secret."""
+        seed: int | None = self.configuration["seed"]
+        return seed
+
     def __repr__(self) -> str:
         names, results = ", ".join(self.algorithms), f"{len(self)} result{'s' * (len(self) != 1)}"
         return f"Comparison({names} on {'; '.join(self.titles)}: {results}, {self._seed_in_words})"
@@ -69,18 +105,15 @@ class Comparison(Entries):
     def __str__(self) -> str:
         """Return an aligned table of the external regret after the last round, with every guarantee."""
         titles, counts = self.titles, {entry.trials for entry in self.entries}
-        rows = []
-        for entry in self.entries:
+
+        def regret(entry: Entry) -> str:
             mean, error = map(float, mean_and_standard_error(entry.values("external_regret")[:, -1]))
-            regret = f"{mean:,.1f} ± {error:,.1f}" if entry.trials > 1 else f"{mean:,.1f}"
-            level = str(entry.level).strip("()")
-            rows.append([entry.title, entry.name, level, f"{entry.trials:,}", regret])
-        columns = [0] * (len(titles) > 1) + [1, 2] + [3] * (len(counts) > 1) + [4]
-        head = ["environment", "algorithm", "guarantee", "trials", "mean ± s.e."]
-        lines = [[line[column] for column in columns] for line in (head, *rows)]
+            return f"{mean:,.1f} ± {error:,.1f}" if entry.trials > 1 else f"{mean:,.1f}"
+
         about = ["External regret after the last round", *(titles if len(titles) == 1 else [])]
         about += [f"{count:,} trial{'s' * (count != 1)}" for count in counts if len(counts) == 1]
-        return f"{', '.join([*about, self._seed_in_words])}\n{aligned_table(lines)}"
+        table = terminal_table(self.entries, "mean ± s.e.", regret)
+        return f"{', '.join([*about, self._seed_in_words])}\n{table}"
 
     @property
     def _seed_in_words(self) -> str:
@@ -143,7 +176,9 @@ class Comparison(Entries):
         """Return a table of a measure after the last round, with every guarantee.
 
         Args:
-            format: `"markdown"`, `"latex"` (for the package booktabs), `"csv"` or `"html"`.
+            format: `"markdown"`, `"latex"` (for the package booktabs), `"csv"` or `"html"`. In LaTeX letters are small,
+                so that most tables fit the line of a page. For a column of a paper use `wide=True`, `select` and
+                short names, or write `table*` for `table`.
             measure: One of `MEASURES`.
             wide: Whether to write a column for each environment, with the mean and its standard error, and a row for
                 each algorithm and epsilon; by default each result has a row, with its statistics.
@@ -366,11 +401,11 @@ class Comparison(Entries):
             draw=lambda _, columns, note: {"": figure},
         )
         if folder is None:
-            return report_on(study, [], [self])
+            return report_on(study, [], comparisons=[self])
         results, stored = self._folder(folder)
         if stored is None:
             self._write(results)
-        return report_on(study, [], [self], folders=[results, results])
+        return report_on(study, [], comparisons=[self], folders=[results, results])
 
     def _configuration(self) -> dict[str, Any]:
         """Return the configuration of these entries alone, in their order."""
@@ -558,20 +593,16 @@ def compare(
 
 
 def _compare(experiment: Experiment, folder: str | Path | None, jobs: int, progress: Requested) -> Comparison:
-    if folder is None:
-        with tempfile.TemporaryDirectory() as path_of_now:
-            results = ResultsFolder(Path(path_of_now), experiment.configuration())
-            played = _play(experiment, results, jobs, progress)
-            # The folder will be gone.
-            entries = tuple(entries_of(results.configuration, dict(played.arrays)))
-        return Comparison(entries, results.configuration)
-    results = ResultsFolder(folder_of(folder), experiment.configuration())
-    arrays = _play(experiment, results, jobs, progress).arrays
+    with (
+        tempfile.TemporaryDirectory() as temporary,
+        progress_of("compare", progress, experiment.rounds) as advance,
+    ):
+        path = Path(temporary) if folder is None else folder_of(folder)
+        results = ResultsFolder(path, experiment.configuration())
+        arrays = run(experiment, results, jobs=jobs, progress=advance).arrays
+        if folder is None:
+            arrays = dict(arrays)  # the folder will be gone
     comparison = Comparison(tuple(entries_of(results.configuration, arrays)), results.configuration)
-    results.write_again("summary.csv", summary_of_folder(results, comparison.entries, comparison.configuration))
+    if folder is not None:
+        results.write_again("summary.csv", summary_of_folder(results, comparison.entries, comparison.configuration))
     return comparison
-
-
-def _play(experiment: Experiment, folder: ResultsFolder, jobs: int, progress: Requested) -> Results:
-    with progress_of("compare", progress, experiment.rounds) as advance:
-        return run(experiment, folder, jobs=jobs, progress=advance)

@@ -10,7 +10,8 @@ from matplotlib.axes import Axes
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.errors import WrongTypeError
-from dp_bandit_envs.experiments.entries import Entries, Entry, by_epsilon
+from dp_bandit_envs.experiments.comparison import Comparison
+from dp_bandit_envs.experiments.entries import Entry, by_epsilon
 from dp_bandit_envs.experiments.tables import in_latex
 from dp_bandit_envs.metrics import BANDS
 from dp_bandit_envs.plots.curves_figure import (
@@ -44,7 +45,7 @@ class PlotContent(NamedTuple):
     y_scale: str
     labels: Any
 
-    def panels(self, comparison: Entries) -> list[Panel]:
+    def panels(self, comparison: Comparison) -> list[Panel]:
         """Return the panels, with the user's labels.
 
         Raises:
@@ -62,7 +63,7 @@ class PlotContent(NamedTuple):
             for panel in panels
         ]
 
-    def settings(self, comparison: Entries) -> dict[str, Any]:
+    def settings(self, comparison: Comparison) -> dict[str, Any]:
         """Return arguments of `curves_figure`."""
         if not (self.band is None or isinstance(self.band, str)):
             known = ", ".join(map(repr, BANDS))
@@ -78,7 +79,7 @@ class PlotContent(NamedTuple):
 
 
 def draw(
-    comparison: Entries,
+    comparison: Comparison,
     content: PlotContent,
     *,
     columns: int | None = None,
@@ -113,7 +114,7 @@ def draw(
     return draw_on_axes(_checked_axes(ax, [panel.title for panel in panels]), panels, appearance, **settings)
 
 
-def write_note(comparison: Entries, content: PlotContent, format: str) -> str:
+def write_note(comparison: Comparison, content: PlotContent, format: str) -> str:
     """Return the meaning of line and band, and every guarantee; see `Comparison.plot_note`."""
     checks.one_of("format", format, ("text", "latex"))
     panels, appearance = content.panels(comparison), Appearance(is_shaded=content.band is not None)
@@ -126,10 +127,8 @@ def write_note(comparison: Entries, content: PlotContent, format: str) -> str:
     for name, of_name in levels.items():
         names_by_guarantee.setdefault(format_levels(of_name).strip("()"), []).append(shown[name])
     guarantees = "; ".join(f"{', '.join(names)}: {words}" for words, names in names_by_guarantee.items())
-    words = f"{curve_panels.note}. {guarantees}; {CONVENTION}."
-    if format == "latex":
-        return in_latex(re.sub(r"\beps (?=\d)", "epsilon ", f"{words[0].upper()}{words[1:]}"))
-    return re.sub(r"\beps (?=\d)", "epsilon = ", f"{words[0].upper()}{words[1:]}")
+    words = f"{curve_panels.note[:1].upper()}{curve_panels.note[1:]}. {guarantees}; {CONVENTION}."
+    return in_latex(words) if format == "latex" else re.sub(r"\beps (?=\d)", "epsilon = ", words)
 
 
 def _checked_size(size: Any) -> tuple[float, float]:
@@ -157,7 +156,7 @@ def _checked_legend(legend: Any) -> str | bool:
     raise ValueError(f"legend must be 'below', 'inside' or False; received {legend!r}.")
 
 
-def _checked_colours(comparison: Entries, colors: Any) -> dict[str, str]:
+def _checked_colours(comparison: Comparison, colors: Any) -> dict[str, str]:
     given = _by_algorithm(comparison, "colors", colors, "'black'")
     for name, colour in given.items():
         if not mpl.colors.is_color_like(colour):
@@ -168,7 +167,7 @@ def _checked_colours(comparison: Entries, colors: Any) -> dict[str, str]:
     return {name: mpl.colors.to_hex(colour).upper() for name, colour in given.items()}
 
 
-def _checked_labels(comparison: Entries, labels: Any) -> dict[str, str]:
+def _checked_labels(comparison: Comparison, labels: Any) -> dict[str, str]:
     given = _by_algorithm(comparison, "labels", labels, "'ours'")
     for name, label in given.items():
         if not isinstance(label, str) or not label.strip():
@@ -180,8 +179,7 @@ def _checked_labels(comparison: Entries, labels: Any) -> dict[str, str]:
     return given
 
 
-def _by_algorithm(comparison: Entries, what: str, given: Any, example: str) -> dict[str, Any]:
-    """Return a mapping from algorithms, or raise if it is not a mapping or names an unknown algorithm."""
+def _by_algorithm(comparison: Comparison, what: str, given: Any, example: str) -> dict[str, Any]:
     if given is None:
         return {}
     names = comparison.algorithms
@@ -197,7 +195,6 @@ def _by_algorithm(comparison: Entries, what: str, given: Any, example: str) -> d
 
 
 def _checked_axes(ax: Any, titles: Sequence[str]) -> list[Axes]:
-    """Return axes, one for each panel."""
     axes = [ax] if isinstance(ax, Axes) else list(np.ravel(ax)) if isinstance(ax, (Sequence, np.ndarray)) else []
     wrong = next((one for one in axes or [ax] if not isinstance(one, Axes)), None)
     if wrong is not None or not axes:
@@ -220,7 +217,7 @@ def _checked_axes(ax: Any, titles: Sequence[str]) -> list[Axes]:
 EXAMPLES = {"epsilon": "epsilon=[0.1, 1]", "arms": "n_arms=[2, 10]", "horizon": "horizon=[1_000, 10_000]"}
 
 
-def _over_rounds(comparison: Entries, measure: str) -> list[Panel]:
+def _over_rounds(comparison: Comparison, measure: str) -> list[Panel]:
     """Return a panel for each game and, if there are several, each epsilon, on one scale per game."""
     return [
         Panel(
@@ -232,7 +229,7 @@ def _over_rounds(comparison: Entries, measure: str) -> list[Panel]:
     ]
 
 
-def _over_epsilons(comparison: Entries, measure: str) -> list[Panel]:
+def _over_epsilons(comparison: Comparison, measure: str) -> list[Panel]:
     """Return a panel for each game; an algorithm that takes no epsilon is the same at each."""
     panels = []
     for title in comparison.titles:
@@ -252,8 +249,8 @@ def _over_epsilons(comparison: Entries, measure: str) -> list[Panel]:
     return panels
 
 
-def _over_sizes(size: str) -> Callable[[Entries, str], list[Panel]]:
-    def panels(comparison: Entries, measure: str) -> list[Panel]:
+def _over_sizes(size: str) -> Callable[[Comparison, str], list[Panel]]:
+    def panels(comparison: Comparison, measure: str) -> list[Panel]:
         """Return a panel for each environment, epsilon and size, except the size on the horizontal axis."""
         other = "horizon" if size == "n_arms" else "n_arms"
         word = "T" if other == "horizon" else "K"
@@ -279,7 +276,7 @@ def _curve(name: str, entries: Sequence[Entry], at: Any, samples: Any) -> Curve:
     return Curve(name, label_of(name, list(dict.fromkeys(one.level for one in entries))), at, samples)
 
 
-PANELS: dict[str, Callable[[Entries, str], list[Panel]]] = {
+PANELS: dict[str, Callable[[Comparison, str], list[Panel]]] = {
     "round": _over_rounds,
     "epsilon": _over_epsilons,
     "arms": _over_sizes("n_arms"),

@@ -3,12 +3,11 @@
 import dataclasses
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, SupportsIndex
+from typing import Any
 
 from numpy.typing import NDArray
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.errors import WrongTypeError
 from dp_bandit_envs.experiments.configurations import Cell, cells_of
 from dp_bandit_envs.privacy.guarantee import ShownEpsilon
 from dp_bandit_envs.protocols import FloatArray, IntArray
@@ -96,53 +95,6 @@ class Entry:
         return len(next(iter(self.measures.values())))
 
 
-@dataclasses.dataclass(frozen=True, repr=False)
-class Entries(Sequence[Entry]):
-    """Entries of one experiment, with the configuration that describes them; base class of `Comparison`.
-
-    Attributes:
-        entries: The entries, by environment.
-        configuration: Everything that determined the numbers, as plain values.
-    """
-
-    entries: tuple[Entry, ...]
-    configuration: Mapping[str, Any]
-
-    def __getitem__(self, index: Any) -> Any:
-        if not isinstance(index, (SupportsIndex, slice)):
-            raise WrongTypeError(f"index must be a number or a slice; received {index!r}. Use select(algorithm=...).")
-        return self.entries[index]
-
-    def __len__(self) -> int:
-        return len(self.entries)
-
-    @property
-    def titles(self) -> list[str]:
-        """The environments, with number of arms and horizon if these vary."""
-        return list(dict.fromkeys(entry.title for entry in self.entries))
-
-    @property
-    def algorithms(self) -> list[str]:
-        """The algorithms, without their epsilons."""
-        return list(dict.fromkeys(entry.algorithm for entry in self.entries))
-
-    @property
-    def epsilons(self) -> list[float]:
-        """The requested epsilons, ascending."""
-        return sorted({entry.asked for entry in self.entries if entry.asked is not None})
-
-    @property
-    def name(self) -> str:
-        """The experiment's name, such as a paper's figure."""
-        return str(self.configuration["name"])
-
-    @property
-    def seed(self) -> int | None:
-        """The seed; None if it was secret."""
-        seed: int | None = self.configuration["seed"]
-        return seed
-
-
 def entries_of(configuration: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Iterator[Entry]:
     """Yield the entries of a configuration that describes its results.
 
@@ -188,10 +140,14 @@ def measures_of(arrays: Iterable[str], prefix: str) -> list[str]:
     return [measure for measure in ends if "/" not in measure]
 
 
+ArrayPart = tuple[str, int | None]
+"""The name of an array, and how many of its first trials count; None for all."""
+
+
 class RenamedArrays(Mapping[str, NDArray[Any]]):
     """Arrays under other names, optionally restricted to their first trials, and read on use."""
 
-    def __init__(self, arrays: Mapping[str, NDArray[Any]], names: Mapping[str, tuple[str, int | None]]) -> None:
+    def __init__(self, arrays: Mapping[str, NDArray[Any]], names: Mapping[str, ArrayPart]) -> None:
         self._arrays, self._names = arrays, names
 
     def __getitem__(self, name: str) -> NDArray[Any]:

@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from dp_bandit_envs.algorithms.specs import GameSpec
-from dp_bandit_envs.experiments.entries import Entries, Entry
-from dp_bandit_envs.experiments.experiment import Experiment, Results, labels_in
+from dp_bandit_envs.experiments.comparison import Comparison, comparison_of
+from dp_bandit_envs.experiments.entries import Entry
+from dp_bandit_envs.experiments.experiment import Experiment, Results, labels_of
 from dp_bandit_envs.experiments.running import Progress, run
 from dp_bandit_envs.experiments.store import ResultsFolder
 from dp_bandit_envs.experiments.tables import markdown_table, summary_of_folder
@@ -183,7 +184,7 @@ class Report:
     figures: "Mapping[str, Figure]"
     claims: tuple[Claim, ...]
     notes: tuple[Note, ...]
-    results: Mapping[str, Any]
+    results: Mapping[str, Comparison]
     numbers: Mapping[str, Mapping[str, float | None]]
     text: str
     folder: Path | None = None
@@ -225,40 +226,30 @@ def folders_of(study: Study, path: Path) -> list[ResultsFolder]:
     return [whole, *(ResultsFolder(path / name, configuration) for name, configuration in settings.items())]
 
 
-def run_study(
-    study: Study, folders: Sequence[ResultsFolder], *, jobs: int, progress: Progress | None = None
-) -> list[Results]:
-    """Run the missing parts of the experiments' folders; return all results. Arguments as for `run`."""
-    return [
-        run(experiment, folder, jobs=jobs, progress=progress)
-        for experiment, folder in zip(study.experiments, folders[1:], strict=True)
-    ]
-
-
-def run_study_in_memory(study: Study, *, jobs: int, progress: Progress | None = None) -> list[Results]:
-    """Run all experiments and keep their results in memory only."""
-    with tempfile.TemporaryDirectory() as path:
-        results = run_study(study, folders_of(study, Path(path)), jobs=jobs, progress=progress)
-        return [Results(of_experiment.experiment, dict(of_experiment.arrays)) for of_experiment in results]
+def run_study(study: Study, folder: Path | None, *, jobs: int, progress: Progress, command: str) -> Report:
+    """Run the missing parts of a study, in a folder or else in memory; write and return its report."""
+    with tempfile.TemporaryDirectory() as temporary:
+        folders = folders_of(study, Path(temporary) if folder is None else folder)
+        pairs = zip(study.experiments, folders[1:], strict=True)
+        results = [run(experiment, part, jobs=jobs, progress=progress) for experiment, part in pairs]
+        if folder is None:
+            results = [Results(of_experiment.experiment, dict(of_experiment.arrays)) for of_experiment in results]
+    return report_on(study, results, command=command, folders=[] if folder is None else folders)
 
 
 def report_on(
     study: Study,
     results: Sequence[Results],
-    comparisons: Sequence[Entries],
     *,
+    comparisons: Sequence[Comparison] = (),
     command: str = "",
     folders: Sequence[ResultsFolder] = (),
 ) -> Report:
-    """Draw and judge the results of a study; write figure, tables and report if there are folders.
+    """Draw and judge the results of a study; write figure, tables and report if there are folders from `folders_of`.
 
-    Args:
-        study: The study.
-        results: The results of its experiments, for its functions; empty for a single comparison.
-        comparisons: The same as comparisons.
-        command: The exact command, for the report.
-        folders: The folders from `folders_of`, or empty.
+    `comparisons` are the same results as comparisons, made of them by default; `command` is quoted by the report.
     """
+    comparisons = comparisons or list(map(comparison_of, results))
     figures = draw_figures(study, results)
     claims, notes = tuple(study.claims(results)), tuple(study.notes(results))
     text = report_md(
@@ -301,11 +292,7 @@ def draw_figures(
 ) -> "Mapping[str, Figure]":
     """Draw the results of a study, and return figures by name.
 
-    Args:
-        study: The study.
-        results: The results of its experiments.
-        columns: Number of panels in a row, 1 for figures as narrow as a phone; None for the study's own.
-        note: Whether to explain line and band below the figure.
+    `columns` is the number of panels in a row, 1 for a phone; `note` says whether line and band are explained below.
     """
     if study.draw is not None:
         return study.draw(results, columns, note)
@@ -338,7 +325,7 @@ def regret_panel(results: Results, game: GameSpec, view: View) -> "Panel":
     """Return a panel with the regret of each algorithm in a game over time, labelled by its guarantee."""
     from dp_bandit_envs.plots.curves_figure import Curve, Panel
 
-    labels, rounds = labels_in(results.experiment, game), results.rounds(game.key)
+    labels, rounds = labels_of([results], [game.key]), results.rounds(game.key)
     shown = rounds >= (view.first_round if rounds[-1] > view.first_round else 1)
     curves = [
         Curve(name, labels[name], rounds[shown], results.regret(game.key, name, view.measure)[:, shown])
@@ -348,7 +335,7 @@ def regret_panel(results: Results, game: GameSpec, view: View) -> "Panel":
 
 
 def report_md(
-    comparisons: Sequence[Entries],
+    comparisons: Sequence[Comparison],
     *,
     title: str,
     command: str,
@@ -359,14 +346,7 @@ def report_md(
 ) -> str:
     """Return a report in Markdown.
 
-    Args:
-        comparisons: The results of each experiment.
-        title: Its heading.
-        command: The exact command or call in Python, or "" if unknown.
-        view: How to show regret.
-        notes: Paragraphs before the numbers.
-        claims: Claims with their verdicts, shown in a table if there are any.
-        pictures: Files of its figures.
+    The claims' table is there if there are claims; `pictures` are the files of the figures.
     """
     parts = [f"# {title}", _settings(comparisons, command)]
     parts += map(str, notes)
@@ -393,13 +373,10 @@ def report_md(
     return "\n\n".join(parts) + "\n"
 
 
-def numbers_json(comparisons: Sequence[Entries], view: View, more: Mapping[str, Numbers]) -> str:
-    """Return the numbers of a report, and further numbers, as JSON: one per line, named `experiment/game/algorithm`.
+def numbers_json(comparisons: Sequence[Comparison], view: View, more: Mapping[str, Numbers]) -> str:
+    """Return the numbers of a report, and `more` of them, as JSON: one per line, named `experiment/game/algorithm`.
 
-    Args:
-        comparisons: The results of each experiment; the name of a single experiment is left out.
-        view: How to show regret.
-        more: Further numbers, by name.
+    The name of a single experiment is left out.
     """
     numbers: dict[str, Numbers] = {
         f"{comparison.name + '/' if len(comparisons) > 1 else ''}{entry.key}/{entry.name}": _at_the_end(
@@ -432,7 +409,7 @@ def _is_installed(package: str) -> bool:
     return any(importlib.metadata.distributions(name=package))
 
 
-def _settings(comparisons: Sequence[Entries], command: str) -> str:
+def _settings(comparisons: Sequence[Comparison], command: str) -> str:
     versions = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in PACKAGES if _is_installed(name))
     seed = comparisons[0].seed
     sizes = [f"{_format_trials(comparison)}, horizon {_format_horizon(comparison)}" for comparison in comparisons]
@@ -449,7 +426,7 @@ def _settings(comparisons: Sequence[Entries], command: str) -> str:
     return f"{top}{shown_seed}; {'; '.join(sizes)}. Python {platform.python_version()}, {versions}. {again}"
 
 
-def _format_trials(comparison: Entries) -> str:
+def _format_trials(comparison: Comparison) -> str:
     least = min(entry.trials for entry in comparison.entries)
     longer: dict[int, dict[str, None]] = {}
     for entry in comparison.entries:
@@ -459,12 +436,12 @@ def _format_trials(comparison: Entries) -> str:
     return f"{least:,} trial{'' if least == 1 else 's'}{f' ({more})' if more else ''}"
 
 
-def _format_horizon(comparison: Entries) -> str:
+def _format_horizon(comparison: Comparison) -> str:
     horizons = {entry.horizon for entry in comparison.entries}
     return f"{horizons.pop():,}" if len(horizons) == 1 else "each game's own"
 
 
-def _regrets(comparison: Entries, view: View) -> str:
+def _regrets(comparison: Comparison, view: View) -> str:
     rows: list[dict[str, str]] = []
     for entry in comparison.entries:
         last = entry.values(view.measure)[:, -1]
@@ -490,7 +467,7 @@ def _regrets(comparison: Entries, view: View) -> str:
     return markdown_table(list(rows[-1]), [list(row.values()) for row in rows])
 
 
-def _guarantees(comparisons: Sequence[Entries]) -> str:
+def _guarantees(comparisons: Sequence[Comparison]) -> str:
     rows: dict[tuple[str, ...], list[str]] = {}
     games: dict[str, int] = {}
     for comparison in comparisons:
@@ -525,7 +502,7 @@ def format_units(entries: Iterable[Entry]) -> dict[str, dict[str, str]]:
     }
 
 
-def notes_on(comparison: Entries) -> list[Note]:
+def notes_on(comparison: Comparison) -> list[Note]:
     """Return the notes before the results of games without a paper: epsilons, seed, real data."""
     is_real = any(entry.is_real for entry in comparison.entries)
     calibrated = any(entry.calibrated for entry in comparison.entries)
@@ -537,7 +514,7 @@ def notes_on(comparison: Entries) -> list[Note]:
     return [*notes, Note(SECRET_SEED) if comparison.seed is None else known_seed, _about_results(comparison)]
 
 
-def _about_epsilons(comparison: Entries) -> str:
+def _about_epsilons(comparison: Comparison) -> str:
     """Return a sentence on the algorithms that use the epsilon, their delta, and algorithms with another guarantee."""
     with_delta: dict[float | None, dict[str, None]] = {}
     others: dict[str, list[ShownEpsilon]] = {}
@@ -561,7 +538,7 @@ def _about_epsilons(comparison: Entries) -> str:
     return text + (f" Not to {', '.join(labels)}." if labels else "")
 
 
-def _about_guarantees(comparison: Entries) -> str:
+def _about_guarantees(comparison: Comparison) -> str:
     """Return a sentence on the parameters that give algorithms the requested guarantee."""
 
     def format_parameter(name: str, setting: Any) -> str:
@@ -578,7 +555,7 @@ def _about_guarantees(comparison: Entries) -> str:
     return f"At the guarantees that were asked for, found by their real ones: {'. '.join(filter(None, parts))}."
 
 
-def _about_silence(comparison: Entries) -> str:
+def _about_silence(comparison: Comparison) -> str:
     """Return a sentence for each game on algorithms whose first release would come after its end."""
     sentences = []
     for title in comparison.titles:
@@ -589,7 +566,7 @@ def _about_silence(comparison: Entries) -> str:
     return f"{' '.join(sentences)} What is played so is chance, not learning." if sentences else ""
 
 
-def _about_results(comparison: Entries) -> Note:
+def _about_results(comparison: Comparison) -> Note:
     sentences = [
         "Regrets, figure and all files here are computed from true outcomes: they are NOT private, keep them where the"
         " data are. A guarantee is for the arms played in one game."
@@ -609,7 +586,7 @@ def _about_results(comparison: Entries) -> Note:
     return Note(" ".join(sentences), on_terminal=True)
 
 
-def _with_large_epsilons(comparison: Entries) -> list[str]:
+def _with_large_epsilons(comparison: Comparison) -> list[str]:
     """Return the algorithms with a large epsilon for a round, or for a record or person if known."""
     weak: dict[str, None] = {}
     for entry in comparison.entries:

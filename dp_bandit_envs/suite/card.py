@@ -199,7 +199,6 @@ def totals_of(
 
 
 def _rank(totals: Sequence[dict[str, Any]], are_apart: Callable[[Any, Any], bool]) -> None:
-    """Give their ranks to the totals of one level."""
     ranks = shared_ranks([total["total"] for total in totals], lambda i, j: are_apart(totals[i], totals[j]))
     for total, rank in zip(totals, ranks, strict=True):
         total["rank"] = rank
@@ -451,7 +450,6 @@ class ScoreCard:
 
 
 def _audit_line(audit: Mapping[str, Any]) -> str:
-    """Return the finding of an audit in one line."""
     start = f"{audit['agent']} {at_levels(audit['level'])}: "
     if audit["kind"] == "none":
         return f"{start}no audit ({audit['reason']})"

@@ -108,3 +108,8 @@ def test_a_wrapping_is_a_function_that_returns_an_environment():
     for returned, word in ((None, "None"), (3, "int")):
         with refused(TypeError, "wrapping", "lambda env", word):
             play(env, Algorithm("mine", Exp3, lambda env, returned=returned: returned))
+
+
+def test_a_repr_shows_no_function_without_a_name():
+    assert repr(make_algorithm("DP-KLUCB")).startswith("Algorithm('DP-KLUCB', parameters={'epsilon': 1.0,")
+    assert repr(Algorithm("mine", Exp3, lambda env: env)) == "Algorithm('mine', make_agent=Exp3)"

@@ -78,16 +78,13 @@ def test_a_class_is_ranked_with_a_seed_of_its_own_and_bad_files_cost_themselves(
     assert "There are no ranks" in out and "The picture has the first 3 agents" in out
 
 
-def test_tasks_are_listed_and_the_reference_is_shown_by_axis(dp_bandit):
+def test_tasks_are_listed_and_the_reference_is_shown_by_axis_at_the_levels_that_are_asked_for(dp_bandit):
     code, out, _ = dp_bandit("suite", "--list")
     assert code == 0 and "adversarial/constrained" in out and "T = 8,192, 40 games" in out and "scores 1" in out
     code, out, _ = dp_bandit("suite")
     assert code == 0 and out.count("all axes") == 3 and "quick" in out
     code, out, _ = dp_bandit("suite", "--size", "tiny", "--axis", "switching")
     assert code == 0 and "EXP3-tau" in out and "drift" not in out
-
-
-def test_the_reference_is_shown_at_the_levels_that_are_asked_for(dp_bandit):
     code, out, err = dp_bandit("suite", "--epsilon", "1,10")
     assert code == 0, err
     assert "epsilon = 1\n" in out and "epsilon = 10\n" in out and "epsilon = 0.1" not in out

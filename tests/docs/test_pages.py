@@ -1,23 +1,29 @@
-"""The code of the README and of every page of docs/ runs, and their commands and links are right."""
+"""The code of the README, of every page of docs/ and of docstrings runs, and their commands and links are right."""
 
 import ast
+import doctest
+import importlib.util
 import re
 import shlex
 import subprocess
 import sys
 import tomllib
 
+import gymnasium as gym
 import numpy as np
 import pytest
 import typer
 from typer.testing import CliRunner
 
+import dp_bandit_envs
 from dp_bandit_envs import compare, load
+from dp_bandit_envs.algorithms import ALGORITHMS
 from dp_bandit_envs.cli.app import app
+from dp_bandit_envs.envs.registration import GAMES
 from tests.docs.test_generated_pages import papers
-from tests.tools.pages import OURS, PAGES, ROOT, blocks, lines, prose, run, save_files, small
+from tests.tools.pages import NEIGHBOURS, OURS, PAGES, ROOT, blocks, lines, prose, run, save_files, small
 
-# test_data_commands, beside the tests of the command line, follows the first: its commands read what its Python writes.
+# tests/cli/test_real_data.py follows the first: its commands read what its Python writes.
 # The second needs a cluster; tests/faults/test_cluster.py starts one.
 FOLLOWED = {"docs/real-data.md", "docs/cluster.md"}
 ALONE = [name for name in OURS if name not in FOLLOWED]
@@ -30,7 +36,7 @@ PLAIN = re.compile(
     r"|pip install ['\"]?[\w.-]*(\[\w+\])?( @ git\+<address>)?['\"]?"
 )
 NO_PAPER = re.compile("Python|AAAI|ICML|FORC|January|Intel|Zen")
-MADE_HERE = ("make ", "dp-bandit ", "python examples/", "marimo export ")  # the last in tests/labs/test_exports.py
+MADE_HERE = ("make ", "dp-bandit ", "python examples/", "marimo export ")  # the last in tests/labs/test_notebooks.py
 WITH_PYTHON = [name for name in ALONE if blocks(name, "python")]
 
 
@@ -67,20 +73,25 @@ def test_parts_of_ones_own_can_be_pasted_into_one_file():
     assert len(defined) > 6 and [name for name in defined if defined.count(name) > 1] == []
 
 
-def test_every_block_has_a_language_that_is_checked():
+def test_every_block_and_every_line_for_a_shell_is_one_that_is_checked():
     for name in PAGES:
         assert set(blocks(name)) <= {"python", "bash", "powershell"} or name not in OURS
         assert PAGES[name].count("```") == 2 * len(blocks(name))
-
-
-def test_every_line_for_a_shell_is_one_that_is_checked():
     for name in OURS:
         assert [line for line in lines(name) if not line.startswith(MADE_HERE) and not PLAIN.fullmatch(line)] == []
 
 
-def test_named_examples_are_all_there_are():
+def test_named_examples_are_all_there_are_and_extras_that_pages_name_exist():
     named = {line.split()[1] for name in OURS for line in lines(name, "python examples/")}
     assert named == {path.relative_to(ROOT).as_posix() for path in (ROOT / "examples").glob("*.py")}
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    everything = "\n".join(PAGES[name] for name in OURS)
+    lists = re.findall(r"(?:\.|dp-bandit-envs)\[([\w,]+)\]", everything)
+    named = {extra for one in lists for extra in one.split(",")} | set(re.findall(r"extra `([\w-]+)`", everything))
+    table = re.findall(r"^\| (.+?) \|", "\n".join(PAGES["docs/install.md"].split("| extra |")[1:]), re.MULTILINE)
+    named |= {extra for cell in table for extra in re.findall(r"`([\w-]+)`", cell)}
+    assert {"all", "fast", "sb3"} <= named
+    assert named <= set(project["optional-dependencies"])
 
 
 @pytest.mark.thorough
@@ -156,25 +167,73 @@ def test_a_results_folder_has_the_files_and_columns_of_its_page(tmp_path):
     assert [name for name in load(place).to_pandas() if f"`{name}`" not in columns and name not in measures] == []
 
 
-def test_the_readme_is_a_first_screen():
+def test_the_readme_is_a_first_screen_and_the_pages_to_read_are_short():
     assert len(PAGES["README.md"].splitlines()) <= 110
     table = PAGES["README.md"].partition("## I want to ...")[2].partition("\n\n[")[0]
     assert 3 < len(re.findall(r"^\| (?!---|I want)", table, re.MULTILINE)) <= 12
-
-
-def test_the_pages_to_read_are_short():
-    """Pages of tables that are made or long by their nature do not count: errata, the API, the glossary, the suite."""
+    # Pages of tables that are made or long by their nature do not count: errata, the API, the glossary, the suite.
     long = {"docs/errata.md", "docs/api.md", "docs/glossary.md", "docs/suite.md"}
     words = {name: len(text.split()) for name, text in PAGES.items() if name.count("/") == 1 and name not in long}
     assert sum(words.values()) <= 20_000, words
 
 
-def test_extras_that_pages_name_exist():
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    everything = "\n".join(PAGES[name] for name in OURS)
-    lists = re.findall(r"(?:\.|dp-bandit-envs)\[([\w,]+)\]", everything)
-    named = {extra for one in lists for extra in one.split(",")} | set(re.findall(r"extra `([\w-]+)`", everything))
-    table = re.findall(r"^\| (.+?) \|", "\n".join(PAGES["docs/install.md"].split("| extra |")[1:]), re.MULTILINE)
-    named |= {extra for cell in table for extra in re.findall(r"`([\w-]+)`", cell)}
-    assert {"all", "fast", "sb3"} <= named
-    assert named <= set(project["optional-dependencies"])
+NAMES = [name for name in dp_bandit_envs.__all__ if name != "__version__"]
+
+
+@pytest.fixture
+def registers_as_before():
+    """Take away what an example adds to the tables of this process."""
+    tables = (gym.registry, ALGORITHMS, GAMES)
+    before = [dict(table) for table in tables]
+    yield
+    for table, rows in zip(tables, before, strict=True):
+        table.clear()
+        table.update(rows)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("name", NAMES)
+def test_the_example_of_a_docstring_prints_what_it_says(name, registers_as_before):
+    thing = getattr(dp_bandit_envs, name)
+    found = doctest.DocTestParser().get_doctest(thing.__doc__ or "", {}, name, None, None)
+    assert len(found.examples) >= 2 and "Example:" in thing.__doc__
+    assert any(example.want for example in found.examples)
+    told = []
+    doctest.DocTestRunner(verbose=False).run(found, out=told.append)
+    assert not told, "".join(told)
+
+
+ADAPTERS = [name[len(NEIGHBOURS) : -3] for name in PAGES if name.startswith(NEIGHBOURS)]
+NEEDS = {
+    "cleanrl": "torch",
+    "mabwiser": "mabwiser",
+    "minari": "minari",
+    "river": "river",
+    "stable-baselines3": "stable_baselines3",
+    "torchrl": "torchrl",
+    "vowpal-wabbit": "vowpalwabbit",
+}
+"""The package that a page's code needs; the others need none."""
+
+
+@pytest.mark.thorough
+@pytest.mark.slow_cases(
+    "cleanrl", "foreign-environments", "mabwiser", "stable-baselines3", "text-observations", "torchrl"
+)
+@pytest.mark.parametrize("name", ADAPTERS)
+def test_the_code_of_an_adapters_page_runs(name, tmp_path):
+    """Its blocks run from top to bottom in one process, with warnings as errors."""
+    if name in NEEDS and importlib.util.find_spec(NEEDS[name]) is None:
+        pytest.skip(f"{NEEDS[name]} is not installed; pip install 'dp-bandit-envs[neighbours]'")
+    code = "\n\n".join(blocks(f"{NEIGHBOURS}{name}.md", "python"))
+    command = [sys.executable, "-W", "error", "-c", code]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, encoding="utf-8")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout
+
+
+def test_every_page_of_an_adapter_states_the_guarantee_and_the_limits():
+    assert len(ADAPTERS) == 10 and set(NEEDS) <= set(ADAPTERS)
+    for name in ADAPTERS:
+        text = PAGES[f"{NEIGHBOURS}{name}.md"]
+        assert text.count("**Guarantee.**") == text.count("**Limits.**") >= 1, name

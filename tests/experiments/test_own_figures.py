@@ -188,8 +188,8 @@ def test_a_note_says_line_band_and_every_guarantee(six, panels):
         " DP-IMED, AdaP-KLUCB, DP-SE: epsilon = 1; epsilon is pure up to 30, or else the least at delta = 1e-6."
     )
     text = panels.plot_note(band=None, labels={"DP-KLUCB": "ours"}, format="latex")
-    assert text.startswith("Line: mean of 4 trials. UCB: no privacy; ours: $\\varepsilon = 0.5$ or 1; DP-UCB-INT: ")
-    assert text.endswith(r"the least at $\delta = 10^{-6}$.") and "%" not in text
+    assert text.startswith("Line: mean of 4 trials. UCB: no privacy; ours: $\\varepsilon=0.5$ or 1; DP-UCB-INT: ")
+    assert text.endswith(r"the least at $\delta=10^{-6}$.") and "%" not in text
     assert r"95 \%" in six.plot_note(format="latex")
     assert six.plot_note(band="quantiles", measure="switches").startswith("Line: median of 4 trials")
     with refused(ValueError, "format", "latex"):

@@ -55,8 +55,8 @@ def test_a_wide_table_has_a_column_for_each_game():
                 assert entry.level.epsilon == epsilon
     # What a cell is, below: in a paper the header has no room for it.
     text = compared.table("latex", wide=True)
-    assert r"algorithm & guarantee & " in text and r"DP-UCB & $\varepsilon = 5$, central & " in text
-    assert r"is pure up to 30, or else the least at $\delta = 10^{-6}$. Bold: " in text
+    assert r"algorithm & guarantee & " in text and r"DP-UCB & $\varepsilon=5$, central & " in text
+    assert r"is pure up to 30, or else the least at $\delta=10^{-6}$. Bold: " in text
     assert r"\caption{Mean external regret $\pm$ standard error; $\varepsilon$ is" in text
     for format in ("markdown", "html"):
         assert "Mean switches ± standard error; epsilon is pure" in compared.table(
@@ -87,7 +87,7 @@ def test_latex_takes_greek_letters_infinity_and_totals_with_their_intervals():
         r"algorithm & total \\",
         r"\midrule",
         r"DP-UCB ($\varepsilon$=1, $\delta$=0) & $-$0.38 [$-$0.42, 0.01] \\",
-        r"$\varepsilon = \infty$ & 1.00 \\",
+        r"$\varepsilon=\infty$ & 1.00 \\",
         r"\bottomrule",
         r"\end{tabular}",
     ]
@@ -97,9 +97,10 @@ def test_latex_takes_greek_letters_infinity_and_totals_with_their_intervals():
 
 
 def cells_of_latex(text):
-    """Return the head and the rows of a table, each as its cells."""
+    """Return the head and the rows of a table, each as its cells, without the lines of environments."""
     _, rest = text.split("\\toprule\n")
-    return [line.removesuffix(r" \\").split(" & ") for line in rest.split("\n") if line.endswith(r"\\")]
+    lines = [line.removesuffix(r" \\") for line in rest.split("\n") if line.endswith(r"\\")]
+    return [line.split(" & ") for line in lines if not line.startswith(r"\multicolumn")]
 
 
 def check_latex(text):
@@ -141,10 +142,10 @@ def of_a_paper():
 
 def test_latex_is_well_formed_and_its_numbers_stand_right(of_a_paper):
     long, wide, standings, pairs = map(check_latex, tables_of(of_a_paper))
-    assert long.startswith("llrrr") and long.endswith("rrrr") and wide == "llrr"
-    assert standings == "llrrrrrrrl" and pairs == "lllrrrrr"
+    assert long == "lrrrlrrrr" and wide == "llrr"
+    assert standings == "lrrrrrrrl" and pairs == "llrrrrr"
     text = of_a_paper.table("latex", wide=True)
-    assert r"$\delta = 10^{-6}$, central & " in text and r"DP\_1 \& \textless{}50 \%\textgreater{}" in text
+    assert r"$\delta=10^{-6}$, central & " in text and r"DP\_1 \& \textless{}50 \%\textgreater{}" in text
 
 
 def test_mean_and_error_have_the_same_decimals(of_a_paper):
@@ -159,13 +160,16 @@ def test_mean_and_error_have_the_same_decimals(of_a_paper):
 
 
 def test_the_best_private_one_and_what_cannot_be_told_from_it_are_bold():
-    """UCB guarantees nothing, and so is in no competition; two names of one algorithm are equal in every trial."""
-    algorithms = {"UCB": "UCB", "one": "DP-KLUCB", "other": "DP-KLUCB", "worse": "DP-UCB"}
+    """UCB guarantees nothing, and EXP3 less than was asked for: they are in no competition.
+
+    Two names of one algorithm are equal in every trial.
+    """
+    algorithms = {"UCB": "UCB", "EXP3": "EXP3", "one": "DP-KLUCB", "other": "DP-KLUCB", "worse": "DP-UCB"}
     compared = compare(GAMES[0], algorithms, epsilon=1, **PAIR)
     for wide in (True, False):
         text = compared.table("latex", wide=wide)
-        bold = {cells[0 if wide else 1] for cells in cells_of_latex(text) if r"\textbf" in "".join(cells)}
-        assert bold == {"one", "other"} and "Bold: the best of those with a guarantee" in text
+        bold = {cells[0] for cells in cells_of_latex(text) if r"\textbf" in "".join(cells)}
+        assert bold == {"one", "other"} and r"Bold: the best of those that guarantee the $\varepsilon$ asked" in text
     alone = compared.select(algorithm="UCB")
     assert r"\textbf" in alone.table("latex", wide=True)
     few = compare(GAMES[0], algorithms, epsilon=1, horizon=300, trials=5).table("latex", wide=True)
@@ -177,11 +181,22 @@ def test_the_best_private_one_and_what_cannot_be_told_from_it_are_bold():
 def test_a_guarantee_that_all_share_is_said_once():
     same = compare(GAMES, ["DP-KLUCB", "DP-IMED"], epsilon=1, horizon=100, trials=6)
     wide, long = same.table("latex", wide=True), same.table("latex")
-    assert cells_of_latex(wide)[0] == ["algorithm", "Stochastic (means=[0.9, 0.5])", "Switching"]
+    assert cells_of_latex(wide)[0] == ["algorithm", r"\shortstack{Stochastic \\ (means=[0.9, 0.5])}", "Switching"]
     assert wide.count("central") == long.count("central") == 1
-    assert r"Guarantee of all: $\varepsilon = 1$, central." in wide
-    assert r"; $\varepsilon = 1$; $\delta = 0$; guarantee: central; arms and releases; 6 trials each;" in long
+    assert r"Guarantee of all: $\varepsilon=1$, central." in wide
+    assert r"; $\varepsilon=1$; $\delta=0$; guarantee: central; 6 trials each;" in long
     assert "guarantee" not in cells_of_latex(long)[0]
+
+
+def test_a_long_table_in_latex_is_narrow(of_a_paper):
+    """Of the letters of a line, without commands; 100 of the smallest size are about the width of a page."""
+    text = of_a_paper.table("latex")
+    head, *rows = cells_of_latex(text)
+    titles = [re.sub(r"^\\shortstack\{|\}$", "", cell).split(r" \\ ") for cell in head]
+    columns = [[*parts, *(row[n] for row in rows)] for n, parts in enumerate(titles)]
+    plain = [[re.sub(r"\\\w+|[{}$^]", "", cell) for cell in column] for column in columns]
+    assert sum(max(map(len, column)) + 2 for column in plain) <= 100 and r"\scriptsize" in text
+    assert r"\multicolumn{9}{l}{Switching}" in text
 
 
 @pytest.mark.slow

@@ -226,18 +226,11 @@ def cluster(tmp_path):
 
 
 @on_dask
-def test_dask_plays_the_games_of_one_process(cluster):
+def test_dask_plays_the_games_of_one_process_without_a_secret_seed_and_passes_on_errors(cluster):
     assert_plays_the_same_games()
-
-
-@on_dask
-def test_a_secret_seed_does_not_go_to_dask(cluster):
     with refused(ClusterError, "secret seed", "DaskDistributedBackend"):
         simulate(GAME, ["EXP3"], horizon=9, seed=None)
 
-
-@on_dask
-def test_an_error_in_a_game_reaches_the_caller(cluster):
     class Failing(played_agent()):
         def select_arm(self):
             raise ZeroDivisionError("in the game")
