@@ -219,7 +219,6 @@ def _codes(code: CodeType) -> Iterator[CodeType]:
 
 
 def _imported(code: CodeType, package: str | None) -> Iterator[str]:
-    """Yield the modules that a function imports."""
     for nested in _codes(code):
         steps = list(dis.get_instructions(nested))
         for level, _, step in zip(steps, steps[1:], steps[2:], strict=False):
