@@ -41,9 +41,7 @@ def close(one, other):
 def test_hedges_law_is_that_of_its_definition():
     algorithm = Algorithm("mine", lambda: Hedge(learning_rate=0.7), wrapping=ExactSums)
     close(law(algorithm, TABLE, ExpertsEnv), hedge_law(TABLE, 0.7))
-
-
-def test_lazy_hedges_law_sums_over_what_no_sequence_shows():
+    # Lazy hedges law sums over what no sequence shows.
     settings = {"learning_rate": 0.7, "fresh_probability": 0.2, "most_draws": 2}
     close(law(Algorithm("mine", lambda: LazyHedge(**settings)), TABLE, ExpertsEnv), lazy_law(TABLE, 0.7, 0.2, 2))
 
@@ -98,10 +96,7 @@ def test_epsilon_at_a_delta_by_hand():
     assert epsilon_of(one, other, 0.15) == pytest.approx(math.log(0.6 / 0.25), rel=1e-12)
     assert epsilon_of(one, other, 0.5) == 0
     assert epsilon_of(np.array([[1.0, 0.0]]), np.array([[0.0, 1.0]]), 0.5) == math.inf
-
-
-def test_divergences_by_hand():
-    """KL of (.75, .25) from (.25, .75) is .5 ln 3, larger than every D_a / a; impossible outcomes make it infinite."""
+    # KL of (.75, .25) from (.25, .75) is .5 ln 3, larger than every D_a / a; impossible outcomes make it infinite.
     one, other = np.array([[0.75, 0.25]]), np.array([[0.25, 0.75]])
     assert divergence_over_order(one, other) == pytest.approx(0.5 * math.log(3), rel=1e-12)
     assert divergence_over_order(np.array([[0.5, 0.5]]), np.array([[1.0, 0.0]])) == math.inf

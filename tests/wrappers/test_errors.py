@@ -538,17 +538,7 @@ def test_how_many_releases_a_round_influences_is_told_upwards():
     assert 3 * math.log((floor + span) / floor) == pytest.approx(1.2, rel=1e-12)
     thrice = LaplaceClipRescale(PrivacyBoundary(game(np.zeros((6, 2))), ReleasesThrice()), epsilon=1.0)
     assert thrice.noise.scale == pytest.approx(3.0, rel=2e-9)
-
-
-class OneAndTwoMore(ReleasesThrice):
-    """The same for games that reveal everything; its sensitivity follows from the number of releases."""
-
-    withholds = False
-    sensitivity = Mechanism.sensitivity
-
-
-def test_sums_above_a_round_that_counts_thrice_have_three_times_the_noise_of_each_kind():
-    """Gaussian noise was scaled to 1: three items of one sum move its topmost node by 3, not by the root of 3."""
+    # Gaussian noise was scaled to 1: three items of one sum move its topmost node by 3, not by the root of 3.
     once = PrivacyBoundary(game(np.zeros((6, 2))), ReleasesThrice())
     for noise in ("gaussian", "laplace"):
         env = CounterSums(once, counter="binary", epsilon=1.0, noise=noise)
@@ -558,6 +548,13 @@ def test_sums_above_a_round_that_counts_thrice_have_three_times_the_noise_of_eac
     for env in (experts, LaplaceClipRescale(experts, epsilon=math.inf)):
         with refused(WrongGameError, "own-norm"):
             CounterSums(env, counter="binary", epsilon=1.0, noise="own-norm")
+
+
+class OneAndTwoMore(ReleasesThrice):
+    """The same for games that reveal everything; its sensitivity follows from the number of releases."""
+
+    withholds = False
+    sensitivity = Mechanism.sensitivity
 
 
 # ---- what is below a mechanism counts in its guarantee, whether its author thought of it or not

@@ -370,13 +370,6 @@ def test_noise_of_many_games_is_scaled_to_the_farthest_of_them_in_each_norm(orde
         assert factor_of(env.mechanism, env.inputs) >= factor
 
 
-def test_games_with_values_in_different_norms_are_not_played_together():
-    other = RIGHT._replace(norm="l2", norm_distance=math.sqrt(D))
-    many = gym.vector.SyncVectorEnv([lambda: Declares(RIGHT), lambda: Declares(other)])
-    with refused(ValueError, "norm of values"):
-        vector.LaplaceClipRescale(many, epsilon=1.0)
-
-
 @pytest.mark.parametrize("values", [ValueRange(), RIGHT._replace(l2=0.5)])
 def test_a_sensitivity_smaller_than_another_distance_is_refused(values):
     """Laplace noise would be scaled to 0.4, for values that differ by 1 in L2, or in the sup norm."""
@@ -395,6 +388,11 @@ def test_a_mechanism_whose_distances_do_not_fit_its_sensitivity_is_refused():
     """Gaussian noise above it would have been scaled to half of the distance."""
     with refused(ValueError, "Twice"):
         PrivacyBoundary(Declares(RIGHT), Twice(batch_size=1))
+    # Games with values in different norms are not played together.
+    other = RIGHT._replace(norm="l2", norm_distance=math.sqrt(D))
+    many = gym.vector.SyncVectorEnv([lambda: Declares(RIGHT), lambda: Declares(other)])
+    with refused(ValueError, "norm of values"):
+        vector.LaplaceClipRescale(many, epsilon=1.0)
 
 
 # ---- arguments
