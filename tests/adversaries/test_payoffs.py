@@ -66,9 +66,7 @@ def test_charged_gain_is_the_tables_own_or_zero():
     # The other adversary brings its own size.
     adversary = MemoryBounded(4, 1000, gains=Stochastic(n_arms=7, horizon=50))
     assert (adversary.n_arms, adversary.horizon) == (7, 50)
-
-
-def test_memory_one_over_the_walk_is_the_switching_cost_game():
+    # Memory one over the walk is the switching cost game.
     arms = np.random.default_rng(0).integers(4, size=300).tolist()
     remembering = rewards(BanditEnv(MemoryBounded(horizon=300, memory=1)), arms, seed=9)
     assert remembering == rewards(BanditEnv(SwitchingCost(horizon=300)), arms, seed=9)
@@ -98,10 +96,7 @@ def test_overfished_game_by_hand():
     assert env.policy_regret() == 2.25 - 0.6875
     # In round 1 all m + 1 arms are the first; with m = 2, arm 0 of round 1 is forgotten in round 4.
     assert rewards(game(overfished, 2), [0, 1, 1, 1]) == [0.5 / 4, 0.5 / 4, 1.0 / 4, 0.125]
-
-
-def test_a_gain_a_round_late_has_no_external_regret_at_all():
-    """Whatever is played, no arm in the last place would have changed a round but the first: 1 bounds the regret."""
+    # Whatever is played, no arm in the last place would have changed a round but the first: 1 bounds the regret.
     rows = np.tile([1.0, 0.0], (50, 1))
     env = game(functions.late, 1, rows)
     rewards(env, [1] * 50)

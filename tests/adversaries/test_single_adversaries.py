@@ -44,9 +44,7 @@ def test_each_pass_through_a_pool_is_a_permutation_of_it():
         passes = gains[: count * len(pool), arm].reshape(count, -1)
         np.testing.assert_array_equal(np.sort(passes, axis=1), np.tile(pool, (count, 1)))
         assert len(np.unique(passes, axis=0)) > 1  # reshuffled
-
-
-def test_an_arms_order_does_not_depend_on_the_other_arms_pool():
+    # An arms order does not depend on the other arms pool.
     np.testing.assert_array_equal(gains_of(POOLS, 100)[:, 0], gains_of([POOLS[0], np.ones(3)], 100)[:, 0])
     gains = gains_of([POOLS[0], POOLS[0]], 40)
     assert (gains[:, 0] != gains[:, 1]).any()
@@ -227,12 +225,6 @@ def test_compiled_games_have_the_regrets_of_play(game, player):
         assert outcome.external_regret[trial].tolist() == alone.external_regret[at].tolist()
 
 
-def test_in_constrained_coins_every_other_arm_loses_the_gap_each_round():
-    game = play(BanditEnv(ConstrainedCoins(4, 3000, gap=0.3)), "EXP3", seed=5)
-    best = np.argmax(np.bincount(game.arms))
-    assert game.dynamic_regret[-1] == pytest.approx(0.3 * np.count_nonzero(game.arms != best))
-
-
 # ---- shifting coins
 
 
@@ -272,6 +264,10 @@ def test_dynamic_regret_by_hand():
     means = np.array([[0.5, 0.25], [0.5, 0.25], [0.25, 0.5], [0.25, 1.0]])
     assert dynamic_regret(means, np.array([0, 1, 0, 1])).tolist() == [0, 0.25, 0.5, 0.5]
     assert dynamic_regret(means, np.array([1, 1, 1, 0])).tolist() == [0.25, 0.5, 0.5, 1.25]
+    # In constrained coins every other arm loses the gap each round.
+    game = play(BanditEnv(ConstrainedCoins(4, 3000, gap=0.3)), "EXP3", seed=5)
+    best = np.argmax(np.bincount(game.arms))
+    assert game.dynamic_regret[-1] == pytest.approx(0.3 * np.count_nonzero(game.arms != best))
 
 
 def test_play_states_the_dynamic_regret_beside_the_others():

@@ -167,11 +167,6 @@ def test_the_smooth_counter_has_the_same_variance_at_all_times():
         assert variance == pytest.approx(2 * (nodes / 0.5) ** 2 * 5, rel=4e-9)
 
 
-def test_counters_for_an_unknown_horizon_ignore_the_one_they_are_given():
-    for name in ANYTIME:
-        assert counter(name, 100).variance(77) == counter(name, 10**6).variance(77)
-
-
 def own_counter(name: str, horizon: int, **more):
     """Return a counter with a budget of 1."""
     extra = {"delta": 1e-6} if name == "square-root" else {}
@@ -260,6 +255,9 @@ def test_compare_sorts_by_mean_and_leaves_out_what_does_not_fit():
     assert [row.mean for row in rows] == sorted(row.mean for row in rows)
     assert {row.name for row in rows} == set(ALL) - {"logarithmic", "padded-binary", "square-root"}
     assert {row.name for row in compare(50, 1.0, 1e-6)} == set(ALL) - {"logarithmic", "padded-binary"}
+    # Counters for an unknown horizon ignore the one they are given.
+    for name in ANYTIME:
+        assert counter(name, 100).variance(77) == counter(name, 10**6).variance(77)
 
 
 # ---- sigma is the smallest that the exact condition allows, never a bit smaller; and the square root's exponentials

@@ -61,9 +61,7 @@ def test_evaluators_numbers_by_hand_in_a_vector_of_games():
         np.testing.assert_allclose(env.collected, [COLLECTED[t], TOTALS[t][1]], rtol=1e-14)
         np.testing.assert_allclose(env.external_regret()[0], REGRET[t], atol=1e-14)
     np.testing.assert_array_equal(env.external_regret()[1], 0)
-
-
-def test_a_listener_hears_every_round_once_in_blocks():
+    # A listener hears every round once in blocks.
     heard = []
     env = BanditEnv(Deterministic(horizon=6), arm_order="given", block_length=4)
     env.on_block = lambda *block: heard.append(block)

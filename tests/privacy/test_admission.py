@@ -530,11 +530,9 @@ def test_a_diary_that_is_opened_again_before_its_first_reward_counts_at_least_on
     with OutsideGame("DP-KLUCB", **made) as game:
         game.learn(game.next_arm(), 1.0)
         assert game.rounds == 2 and arm in (0, 1) and ledger.spent.games == begun
-
-
-def test_a_diary_whose_game_was_refused_shows_no_arm(tmp_path):
+    # A diary whose game was refused shows no arm.
     ledger = Ledger(epsilon=0.5)
-    made = {"n_arms": 2, "horizon": 9, "epsilon": 1.0, "ledger": ledger, "diary": tmp_path / "diary.jsonl"}
+    made = {"n_arms": 2, "horizon": 9, "epsilon": 1.0, "ledger": ledger, "diary": tmp_path / "refused.jsonl"}
     for _ in range(2):
         with OutsideGame("DP-KLUCB", **made) as game:
             for _ in range(2):

@@ -197,18 +197,6 @@ def test_lai_robbins_by_hand():
     assert private_lower_bound([0.9, 0.1], 1000, 1) == pytest.approx(0.8 / nats * math.log(1000), rel=1e-13)
 
 
-def test_lower_bounds_at_their_limits():
-    means = [0.9, 0.6, 0.2]
-    assert private_lower_bound(means, 1000, math.inf) == lai_robbins(means, 1000)
-    assert private_lower_bound(means, 1000, 1e3) == lai_robbins(means, 1000)
-    # Small epsilon: Delta / (epsilon Delta) ln T for each of the two arms.
-    assert private_lower_bound(means, 1000, 1e-7) == pytest.approx(2e7 * math.log(1000), rel=1e-6)
-    assert lai_robbins(means, 1) == lai_robbins([0.4, 0.4], 1000) == 0
-    # A single failure tells an arm from one that never fails, but not in private.
-    assert lai_robbins([1.0, 0.6], 1000) == 0
-    assert private_lower_bound([1.0, 0.6], 1000, 2.0) == pytest.approx(math.log(1000) / 2, rel=1e-14)
-
-
 def test_what_bounds_are_not_for_is_refused():
     for bound in (lai_robbins, lambda means, horizon: private_lower_bound(means, horizon, 1.0)):
         for means, horizon, error, words in [
@@ -282,6 +270,16 @@ def test_bounds_grow_as_they_must():
     for alpha, t in ((2, 100), (10, 1000), (10, 10**6)):
         assert graph_lower_bound(alpha, t) < minimax_lower_bound(alpha, t)
     assert graph_lower_bound(10, 10**7) > 0.999 * minimax_lower_bound(10, 10**7)
+    # Lower bounds at their limits.
+    means = [0.9, 0.6, 0.2]
+    assert private_lower_bound(means, 1000, math.inf) == lai_robbins(means, 1000)
+    assert private_lower_bound(means, 1000, 1e3) == lai_robbins(means, 1000)
+    # Small epsilon: Delta / (epsilon Delta) ln T for each of the two arms.
+    assert private_lower_bound(means, 1000, 1e-7) == pytest.approx(2e7 * math.log(1000), rel=1e-6)
+    assert lai_robbins(means, 1) == lai_robbins([0.4, 0.4], 1000) == 0
+    # A single failure tells an arm from one that never fails, but not in private.
+    assert lai_robbins([1.0, 0.6], 1000) == 0
+    assert private_lower_bound([1.0, 0.6], 1000, 2.0) == pytest.approx(math.log(1000) / 2, rel=1e-14)
 
 
 @pytest.mark.parametrize("epsilon", [0.05, 1.0])

@@ -246,10 +246,7 @@ def test_chance_too_low_by_hand():
     found = _chance_too_low(np.array([2.0, 3.0]), 5, 3, 0.8, 0.6, 1.0)
     assert found[0] == pytest.approx(by_hand + math.exp(-2 - 5 * k) / 2)
     assert found[1] < found[0]
-
-
-def test_means_with_noise_are_rarely_off():
-    """P(mean of coins + noise <= mu - u), exactly: a sum over coins of the noise's tail; p is above it, within 30."""
+    # P(mean of coins + noise <= mu - u), exactly: a sum over coins of the noise's tail; p is above it, within 30.
     from scipy.stats import binom
 
     for n, v, u in itertools.product((1, 10, 200), (1.05, 1.5), (0.05, 0.3, 0.7)):
