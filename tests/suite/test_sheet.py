@@ -143,3 +143,11 @@ def test_growth_is_reported_from_this_size_and_smaller_ones():
     assert growth["exponent"] == pytest.approx(reference().exponents(task, 1.0)["DP-KLUCB"], abs=1e-3)
     assert list(growth["means"]) == ["1024", "8192"] and f"T^{growth['exponent']:.2f} in {task}" in str(scores)
     assert suite.evaluate("DP-KLUCB", size="tiny", tasks=task, epsilon=1, progress=False).values["growth"] == []
+
+
+def test_a_narrow_sheet_leaves_out_the_last_axes():
+    scores = suite.evaluate("Uniform", size="tiny", epsilon=1, tasks=["stochastic", "graph"], progress=False)
+    whole, narrow = (text.splitlines() for text in (str(scores), scores.sheet(70)))
+    heads = [next(line for line in lines if line.startswith("rank")) for lines in (whole, narrow)]
+    assert heads[0].split()[-2:] == ["stochastic", "graph"] and heads[1].split()[-1] == "stochastic"
+    assert len(heads[1]) <= 70 and len(whole) == len(narrow)
