@@ -298,3 +298,17 @@ def test_games_in_worker_processes_count(path):
         with pytest.raises(refusal):
             list(run_tasks(tasks, 2, in_threads=False))
     assert in_file.spent.games == 6
+
+
+def test_a_ledger_has_its_name_only_when_it_is_whole(tmp_path, monkeypatch):
+    """A process that is killed before leaves no file that later commands refuse."""
+    path, link, linked = tmp_path / "a.ledger", os.link, []
+
+    def watched(partial, target):
+        linked.append((path.exists(), Ledger.load(partial).budget))
+        link(partial, target)
+
+    monkeypatch.setattr(os, "link", watched)
+    ledger = Ledger.create(path, epsilon=1)
+    assert linked == [(False, ledger.budget)]
+    assert [*tmp_path.iterdir()] == [path]
