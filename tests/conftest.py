@@ -22,16 +22,8 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 COMPILED = {
     *("adversaries", "agents", "benchmarks", "counters", "experiments", "graphs", "simulation", "wrappers"),
-    *(
-        "test_cluster",
-        "test_draws",
-        "test_kinds_of_games",
-        "test_foreign_env",
-        "test_ledger",
-        "test_register_adversary",
-    ),
-    "test_transcripts",
-    *("test_experts_algorithms", "test_leaders", "test_linear_bandits", "test_own_algorithms"),
+    *("test_cluster", "test_draws", "test_foreign_env", "test_kinds_of_games", "test_leaders", "test_ledger"),
+    *("test_register_adversary", "test_transcripts"),
 }
 """Folders and files that compare machine code with Python, or count chunks, which are dealt out otherwise if compiled.
 

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from dp_bandit_envs import checks
 from dp_bandit_envs.checks import require
 from dp_bandit_envs.errors import UnknownNameError
-from dp_bandit_envs.files import clear_partial_files, write_whole
+from dp_bandit_envs.files import write_whole
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -185,7 +185,6 @@ so that its headings have more than a word a line. */
 
 def copy_labs(folder: Path) -> list[str]:
     """Copy the labs into a folder, except existing files, and return the names of the new files."""
-    clear_partial_files(folder)
     copied = []
     with resources.as_file(resources.files("dp_bandit_envs.labs")) as labs:
         for name in sorted(path.name for path in labs.glob("*.py") if path.name != "__init__.py"):

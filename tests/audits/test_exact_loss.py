@@ -35,7 +35,7 @@ NOTHING_CLAIMED = ["Tsallis-INF", "HTINF", "EXP3-SET", "EXP2", "Uniform"]
 NOT_AUDITED = ["SCRiBLe", "OSMD"]
 """Their own draws are points, and nothing is claimed of them."""
 NORMAL_DRAWS = ["Tuned-TS"]
-"""Their own draws are normal; tests/agents/test_tuned_thompson.py has their exact laws in short games."""
+"""Their own draws are normal; tests/agents/test_thompson_sampling.py has their exact laws in short games."""
 NO_NOISE = ["GOPE", "UCB", "KL-UCB", "TS", "Gaussian-TS", "TS-N", "TS-MaxN", "UCB-N", "UCB-MaxN", "Top-Two"]
 NO_DRAWS = ["SW-UCB", "D-UCB"]
 """They learn from gains as they are, and nothing is drawn at all."""

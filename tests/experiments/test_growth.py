@@ -6,11 +6,10 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from dp_bandit_envs import Algorithm, Exp3, LaplaceClipRescale, compare, load
+from dp_bandit_envs import Algorithm, Exp3, LaplaceClipRescale, Ledger, compare, load
 from dp_bandit_envs.errors import ResultsError, WrongTypeError
 from dp_bandit_envs.experiments import running
 from dp_bandit_envs.experiments.configurations import DESCRIBED, MADE_BY
-from dp_bandit_envs.privacy import Ledger
 from tests.tools.processes import files
 from tests.tools.refusals import refused
 

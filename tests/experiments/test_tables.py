@@ -1,19 +1,27 @@
-"""Tables: the numbers of the games, every guarantee, and text that LaTeX and other programs take."""
+"""Tables and levels of privacy: the numbers of the games, every guarantee, and text that other programs take."""
 
 import csv
 import io
 import itertools
 import math
+import pickle
 import re
 import shutil
 import subprocess
+import sys
 
 import numpy as np
 import pytest
 from matplotlib.mathtext import MathTextParser
 
-from dp_bandit_envs import compare
+from dp_bandit_envs import Exp3, PrivacyGuarantee, compare, load, make_algorithm
+from dp_bandit_envs.algorithms import ALGORITHMS
+from dp_bandit_envs.cli import main
+from dp_bandit_envs.cli.show_commands import describe, list_names
 from dp_bandit_envs.experiments.tables import amount, latex
+from dp_bandit_envs.privacy.accounting import zcdp_epsilon
+from dp_bandit_envs.privacy.guarantee import CONVENTION, ShownEpsilon, format_levels, shown_epsilon
+from tests.tools.pages import PAGES
 from tests.tools.refusals import refused
 
 
@@ -243,3 +251,138 @@ def test_unknown_words_are_refused(compared):
         switching.table(measure="pseudo_regret")
     with refused(ValueError, "environment", "'Nowhere'", "Switching"):
         switching.select(environment="Nowhere")
+
+
+# ---- levels of privacy
+FREE = ShownEpsilon(math.inf, 0.0)
+
+
+def test_levels_in_words():
+    for levels, words in [
+        ([FREE], "(no privacy)"),
+        ([ShownEpsilon(1, 0)], "eps 1"),
+        ([ShownEpsilon(1, 1e-10)], "eps 1, delta 1e-10"),
+        ([ShownEpsilon(262144, 0)], "eps 262,144"),
+        ([ShownEpsilon(1, 1e-6), ShownEpsilon(0.1, 1e-6)], "eps 1 or 0.1, delta 1e-06"),
+        ([ShownEpsilon(1, 1e-6), ShownEpsilon(0.1, 0)], "eps 1, delta 1e-06 or eps 0.1"),
+        ([ShownEpsilon(epsilon, 0) for epsilon in (0.05, 2, 0.1, 1)], "eps 0.05 to 2"),
+        ([ShownEpsilon(1, 0), FREE], "eps 1 or (no privacy)"),
+        ([ShownEpsilon(20, 0, exact=True)], "eps 20 with exact noise"),
+        ([ShownEpsilon(20, 0, exact=True), ShownEpsilon(1, 0)], "eps 20 with exact noise or eps 1"),
+    ]:
+        assert format_levels(levels) == words
+
+
+def test_the_level_of_a_guarantee():
+    assert shown_epsilon(PrivacyGuarantee.none("no noise")) == FREE
+    # Pure where that was asked for, or is at most 30.
+    assert (
+        shown_epsilon(PrivacyGuarantee(2.0)) == shown_epsilon(PrivacyGuarantee(2.0, rho=0.001)) == ShownEpsilon(2.0, 0)
+    )
+    assert shown_epsilon(PrivacyGuarantee(30.0, rho=0.001)) == ShownEpsilon(30.0, 0)
+    assert shown_epsilon(PrivacyGuarantee(243.0)) == ShownEpsilon(243.0, 0)
+    assert shown_epsilon(PrivacyGuarantee(0.5, delta=1e-4, pure=2.5, rho=0.01)) == ShownEpsilon(2.5, 0)
+    # Else the least epsilon at 1e-6, whatever delta was asked for; else the guarantee's own pair.
+    assert shown_epsilon(PrivacyGuarantee(50.0, rho=0.01)) == ShownEpsilon(zcdp_epsilon(0.01, 1e-6), 1e-6)
+    assert shown_epsilon(PrivacyGuarantee(0.5, delta=1e-4, rho=0.01)) == ShownEpsilon(zcdp_epsilon(0.01, 1e-6), 1e-6)
+    assert shown_epsilon(PrivacyGuarantee(0.5, delta=1e-9)) == ShownEpsilon(0.5, 1e-6)
+    assert shown_epsilon(PrivacyGuarantee(0.5, delta=1e-4)) == ShownEpsilon(0.5, 1e-4)
+
+
+def test_a_large_epsilon_with_fast_draws_is_that_of_exact_noise():
+    size = {"n_arms": 4, "horizon": 1000}
+    small, large = (make_algorithm("DP-EXP3-Lap", epsilon=one).guarantee(**size) for one in (10, 11))
+    assert (str(shown_epsilon(small)), str(shown_epsilon(large))) == ("eps 10", "eps 11 with exact noise")
+    # Nothing is drawn here but arms.
+    drawn = make_algorithm("EXP3-tau", batch_size=9).guarantee(n_arms=4, horizon=2500)
+    assert 10 < drawn.pure_epsilon < 30 and str(shown_epsilon(drawn)) == f"eps {drawn.pure_epsilon:.4g}"
+
+
+def test_exp3_has_one_epsilon_everywhere():
+    """In `list`, `show`, a report, a comparison, docs/algorithms.md and its generated page: 85.8 at 1e-6."""
+    size = {"n_arms": 4, "horizon": 2**18}
+    level = shown_epsilon(make_algorithm("EXP3").guarantee(**size))
+    assert level.delta == 1e-6 and level.epsilon == pytest.approx(85.8, abs=0.1)
+    line = next(line for line in list_names("algorithms") if line.startswith("  EXP3 "))
+    assert f" {level} " in line and any(CONVENTION in line for line in list_names("algorithms"))
+    assert f"{level} ({CONVENTION})" in " ".join(describe("algorithm", "EXP3", ALGORITHMS["EXP3"]).split())
+    compared = compare("Stochastic", "EXP3", horizon=2**18, trials=1, n_arms=4)
+    assert compared[0].level == level
+    row = next(line for line in PAGES["docs/algorithms.md"].splitlines() if line.startswith("| `EXP3` |"))
+    assert f"| epsilon = {level.epsilon:.3g} at delta = 1e-6 |" in row
+
+
+# ---- reports
+TWO_GAMES = {"environments": ["Stochastic:means=[.9,.5]", "Switching"], "algorithms": ["EXP3", "DP-SE"]}
+TWO_GAMES |= {"epsilon": [1, 2], "horizon": 30, "trials": 7}
+
+
+@pytest.fixture(scope="module")
+def in_two_games():
+    return compare(**TWO_GAMES)
+
+
+@pytest.mark.thorough
+def test_the_files_are_those_of_the_command_line(tmp_path, monkeypatch):
+    """But for the line with the command, and the word for it."""
+    monkeypatch.chdir(tmp_path)
+    words = "run Stochastic:means=[.9,.5] Switching EXP3 DP-SE --epsilon 1,2 --horizon 30 --trials 7 --out there"
+    monkeypatch.setattr(sys, "argv", ["dp-bandit", *words.split()])
+    main()
+    report = compare(**TWO_GAMES, folder="here").report("here")
+    there, here = ({path.name: path.read_bytes() for path in (tmp_path / f).iterdir()} for f in ("there", "here"))
+    one, other = (files.pop("report.md").decode().splitlines() for files in (here, there))
+    assert here == there
+    assert report.text.splitlines() == one
+    assert [line for line in one[1:] if "same call" not in line] == [
+        line for line in other[3:] if "same command" not in line
+    ]
+
+
+def test_mean_and_error_come_first_in_a_report(in_two_games):
+    (head,) = [line for line in in_two_games.report().text.splitlines() if "mean ± s.e." in line]
+    columns = [cell.strip() for cell in head.strip("|").split("|")]
+    first = columns.index("trials") + 1
+    assert columns[first : first + 3] == ["mean ± s.e.", "median / 99 % quantile", "median of means"]
+    assert columns.index("median of means") < columns.index("Gini's mean difference below / above")
+
+
+def test_a_selection_is_reported_alone_and_without_a_folder_nothing_is_written(in_two_games, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    report = in_two_games.select(algorithm="DP-SE", environment="Switching").report()
+    assert not list(tmp_path.iterdir()) and report.folder is None
+    assert "DP-SE (epsilon=2)" in report.text and "EXP3" not in report.text and "Stochastic" not in report.text
+    assert report.numbers["switching/DP-SE (epsilon=1)"]["trials"] == 7
+    assert report.notes[0].text == "epsilon = 1 and 2 go to DP-SE."
+
+
+@pytest.mark.thorough
+def test_gains_that_changed_on_the_disk_are_not_read_again(tmp_path):
+    np.save(tmp_path / "gains.npy", np.tile([0.25, 0.75], (20, 1)))
+    compared = compare(str(tmp_path / "gains.npy"), ["EXP3", "Uniform"], trials=2, seed=1)
+    (tmp_path / "gains.npy").unlink()
+    report = compared.select(algorithm="EXP3").report(tmp_path / "out")
+    assert report.is_written and "The noise can be subtracted." in report.text and "NOT private" in report.text
+    assert load(tmp_path / "out")[0].horizon == 20
+
+
+def test_what_cannot_be_pickled_plays_and_a_copy_and_what_is_loaded_report_the_same(tmp_path):
+    compared = compare(["Stochastic", "Switching"], {"mine": lambda: Exp3(), "DP": "DP-SE"}, horizon=20, trials=2)
+    copy = pickle.loads(pickle.dumps(compared))
+    stored = load(compared.save(tmp_path / "mine"))
+    for other in (copy, stored):
+        assert other.table() == compared.table()
+        assert other.report().text == compared.report().text and other.report().numbers == compared.report().numbers
+
+
+def test_wrong_words_are_refused_before_anything_is_written(in_two_games, tmp_path):
+    for given, words in (
+        ({"measure": "regret"}, ("measure", "external_regret")),
+        ({"measure": "pseudo_regret"}, ("pseudo_regret", "Switching")),
+        ({"band": "wide"}, ("band", "quantiles")),
+        ({"against": "arms"}, ("arms",)),
+        ({"y_scale": "square"}, ("scale", "log")),
+    ):
+        with refused(ValueError, *words):
+            in_two_games.report(tmp_path / "out", **given)
+        assert not (tmp_path / "out").exists()

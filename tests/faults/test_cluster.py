@@ -19,10 +19,10 @@ from dp_bandit_envs.simulation.engines import PythonEngine
 from dp_bandit_envs.simulation.pickling import PickledWork
 from dp_bandit_envs.simulation.provenance import installed_code, made_by
 from tests.faults.test_foreign_results import OTHER_RATE, copied
-from tests.simulation.test_pickling import forget, made
 from tests.tools.pages import blocks, run, small
 from tests.tools.processes import files, finish, start
 from tests.tools.refusals import refused
+from tests.tools.toys import drifting, forget
 
 GAME = "DPBandit-Stochastic-v0"
 MEASURES = ("external_regret", "policy_regret", "collected", "switches", "pulls")
@@ -87,7 +87,7 @@ def assert_plays_the_same_games():
     """CompiledFunction and played, an agent and a game that no worker can import, and trials that do not begin at 0."""
     from dp_bandit_envs import register_adversary
 
-    id_ = register_adversary("Mine", made(1.0))
+    id_ = register_adversary("Mine", drifting(1.0))
     try:
         players = {"a": make_algorithm("DP-EXP3-Lap"), "b": Algorithm("b", own_agent()), "c": played_agent()}
         given = {"trials": 25, "seed": 3, "first_trial": 7, "horizon": 50, "jobs": 2}

@@ -540,9 +540,9 @@ def has_nan(value):
 
 
 def test_every_argument_of_a_bound_has_a_rule():
-    """Or it is checked in the function: of a counter, or a model of privacy."""
+    """Or it is checked in the function: of a counter."""
     taken = {argument for bound in BOUNDS.values() for argument in inspect.signature(bound).parameters}
-    assert taken - set(RULES) == {"counter", "options", "model"}
+    assert taken - set(RULES) == {"counter", "options"}
     assert set(RULES) <= taken
 
 
