@@ -12,7 +12,7 @@ import typer
 import typer.core
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.cli import ABOUT, COMMANDS
+from dp_bandit_envs.cli.command_names import ABOUT, COMMANDS
 from dp_bandit_envs.cli.options import (
     PICTURES,
     Epsilons,
