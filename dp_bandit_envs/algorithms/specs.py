@@ -531,7 +531,7 @@ def read_algorithm(
         way_out = instead if hasattr(algorithm, "update") else ""
         if adapter := adapter_for(algorithm):
             way_out = f" Use dp_bandit_envs.adapters.{adapter}(...) of it."
-        raise WrongTypeError(WANTED.format(checks.kind_of(algorithm)) + way_out)
+        raise WrongTypeError(f"{f'{label}: ' if label else ''}{WANTED.format(checks.kind_of(algorithm))}{way_out}")
     return _spec_of_callable(algorithm, label, parameters)
 
 
