@@ -17,7 +17,7 @@ from dp_bandit_envs.course.checking import judged
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.bandit_vector_env import BanditVectorEnv
 from dp_bandit_envs.envs.experts_env import ExpertsEnv
-from dp_bandit_envs.errors import BoundaryError, StepOutsideGameError, WrongGameError
+from dp_bandit_envs.errors import BoundaryError, StepOutsideGameError, WrongGameError, WrongTypeError
 from dp_bandit_envs.privacy import Mechanism, Noise, PrivacyGuarantee, mechanisms, noise_scale
 from dp_bandit_envs.privacy.accounting import distance_of_draws
 from dp_bandit_envs.privacy.counters import COUNTERS
@@ -66,6 +66,20 @@ class Adds(Mechanism):
     def guarantee(self, inputs):
         """Claim nothing."""
         return PrivacyGuarantee.none("a test")
+
+
+class Stateless(Adds):
+    """Forgets to return its state."""
+
+    def new_state(self, inputs):
+        """Return nothing."""
+
+
+@pytest.mark.parametrize("many", [False, True])
+def test_a_mechanism_without_a_state_is_refused_by_name(many):
+    table = np.zeros((4, 2))
+    with refused(WrongTypeError, "Stateless.new_state", "NamedTuple", "None"):
+        VectorPrivacyBoundary(games(2, table), Stateless()) if many else PrivacyBoundary(game(table), Stateless())
 
 
 # ---- what is not a Laplace draw is drawn as well
