@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 LOWEST := .venv-lowest
 
-.PHONY: figure-1 quick test test-slow test-lowest lint bench reproductions reference docs docs-links size clean
+.PHONY: figure-1 quick test test-slow test-lowest lint bench reproductions reference docs docs-links size release clean
 
 figure-1: $(VENV)/.base
 	$(BIN)/dp-bandit reproduce figure-1 --out results/figure-1
@@ -59,6 +59,11 @@ docs: $(VENV)/.docs
 
 docs-links: $(VENV)/.docs
 	$(BIN)/sphinx-build -b linkcheck -c docs -d docs/_build/doctrees . docs/_build/links
+
+# The files of a release, in dist/, tried on every Python of this machine; in about an hour. See CONTRIBUTING.md.
+release: $(VENV)/.test
+	$(BIN)/pip install --quiet build twine
+	$(BIN)/python -m tests.tools.release
 
 # Lines and files of each room.
 size:

@@ -1,6 +1,5 @@
 """EXP2: exponential weights for gains that are linear in the arms' features, with optimal exploration."""
 
-import math
 from typing import Final, NamedTuple, SupportsFloat
 
 import numpy as np
@@ -8,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.agents.functional import FunctionalAgent, Functions
-from dp_bandit_envs.agents.optimal_design import SLACK, optimal_design
+from dp_bandit_envs.agents.optimal_design import SLACK, factorise, optimal_design, solve
 from dp_bandit_envs.draws import exp
 from dp_bandit_envs.protocols import FloatArray, Gains
 from dp_bandit_envs.theory.argument_ranges import RATES
@@ -77,9 +76,11 @@ def update_features(state: State, arm: int, seen: Gains) -> State:
     """Add the estimate A_k P^-1 A_arm z to the score of every arm k, with z the payoff around 1 / 2."""
     if seen.observed[arm] != 0:
         payoff = (seen.gains[arm] - 0.5) * (2.0 * state.bound + 1.0)
-        factorise(state)
-        solve(state, arm)
         rank = len(state.solution)
+        factorise_moments(state)
+        for column in range(rank):
+            state.solution[column] = state.points[arm * rank + column]
+        solve(state.table, state.solution, rank)
         for each_arm in range(len(state.scores)):
             estimate = 0.0
             for column in range(rank):
@@ -89,7 +90,7 @@ def update_features(state: State, arm: int, seen: Gains) -> State:
     return state
 
 
-def factorise(state: State) -> None:
+def factorise_moments(state: State) -> None:
     """Write the Cholesky factor of P = sum_k p_k A_k A_k' into the lower half of `table`."""
     table, points, rank = state.table, state.points, len(state.solution)
     for index in range(rank * rank):
@@ -99,31 +100,7 @@ def factorise(state: State) -> None:
             weight = state.chances[arm] * points[arm * rank + row]
             for column in range(row + 1):
                 table[row * rank + column] += weight * points[arm * rank + column]
-    for row in range(rank):
-        for column in range(row + 1):
-            total = table[row * rank + column]
-            for inner in range(column):
-                total -= table[row * rank + inner] * table[column * rank + inner]
-            if column < row:
-                table[row * rank + column] = total / table[column * rank + column]
-            else:
-                table[row * rank + row] = math.sqrt(max(total, SMALLEST))
-
-
-def solve(state: State, arm: int) -> None:
-    """Write P^-1 A_arm into `solution`, from the Cholesky factor of P."""
-    table, solution, rank = state.table, state.solution, len(state.solution)
-    for row in range(rank):
-        total = state.points[arm * rank + row]
-        for column in range(row):
-            total -= table[row * rank + column] * solution[column]
-        solution[row] = total / table[row * rank + row]
-    for up in range(rank):
-        row = rank - 1 - up
-        total = solution[row]
-        for column in range(row + 1, rank):
-            total -= table[column * rank + row] * solution[column]
-        solution[row] = total / table[row * rank + row]
+    factorise(table, rank, SMALLEST)
 
 
 def weigh(state: State) -> None:

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.agents.functional import FunctionalAgent, Functions
-from dp_bandit_envs.agents.optimal_design import basis_of
+from dp_bandit_envs.agents.optimal_design import basis_of, factorise, solve
 from dp_bandit_envs.agents.random_labels import shuffle
 from dp_bandit_envs.protocols import FloatArray, IntArray, Sums
 from dp_bandit_envs.theory.linear_bounds import DESIGN_SLACK, LAPLACE_SPREAD, batch_lengths, elimination_nats
@@ -252,33 +252,14 @@ def fit(state: State, seen: Sums) -> None:
                 state.solution[row] += excess * coordinate
                 for column in range(row + 1):
                     table[row * rank + column] += seen.counts[arm] * coordinate * coordinates[arm * width + column]
-    for row in range(rank):
-        for column in range(row + 1):
-            total = table[row * rank + column]
-            for inner in range(column):
-                total -= table[row * rank + inner] * table[column * rank + inner]
-            table[row * rank + column] = total / table[column * rank + column] if column < row else math.sqrt(total)
-    solve(state)
+    factorise(table, rank, 0.0)
+    solve(table, state.solution, rank)
     for column in range(rank):
         state.estimate[column] = state.solution[column]
     for arm in range(len(alive)):
         state.leverages[arm] = 0.0
         for column in range(rank):
             state.leverages[arm] += coordinates[arm * width + column] * state.estimate[column]
-
-
-def solve(state: State) -> None:
-    """Multiply `solution` by V^-1 in place; `table` holds the Cholesky factor of V."""
-    table, solution, rank = state.table, state.solution, state.status[RANK]
-    for row in range(rank):
-        for column in range(row):
-            solution[row] -= table[row * rank + column] * solution[column]
-        solution[row] /= table[row * rank + row]
-    for up in range(rank):
-        row = rank - 1 - up
-        for column in range(row + 1, rank):
-            solution[row] -= table[column * rank + row] * solution[column]
-        solution[row] /= table[row * rank + row]
 
 
 def width_between(state: State, best: int, arm: int, seen: Sums) -> float:
@@ -288,7 +269,7 @@ def width_between(state: State, best: int, arm: int, seen: Sums) -> float:
         coordinates, width, rank = state.coordinates, len(state.solution), state.status[RANK]
         for column in range(rank):
             state.solution[column] = coordinates[best * width + column] - coordinates[arm * width + column]
-        solve(state)
+        solve(state.table, state.solution, rank)
         for each_arm in range(len(state.alive)):
             if state.planned[each_arm] > 0:
                 share = 0.0

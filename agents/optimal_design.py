@@ -1,5 +1,6 @@
 """G-optimal designs: how often to play each arm so that the features of every arm are estimated equally well."""
 
+import math
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -71,3 +72,31 @@ def optimal_design(features: FloatArray) -> Design:
     half = np.linalg.cholesky(basis.T @ (weights[:, np.newaxis] * basis))
     points = np.linalg.solve(half, basis.T).T
     return Design(weights, points, float(np.max(np.sum(points * points, axis=1))))
+
+
+def factorise(table: FloatArray, rank: int, least: float) -> None:
+    """Replace the lower half of a symmetric matrix, flat, row after row, by its Cholesky factor; pivots >= `least`."""
+    for row in range(rank):
+        for column in range(row + 1):
+            total = table[row * rank + column]
+            for inner in range(column):
+                total -= table[row * rank + inner] * table[column * rank + inner]
+            if column < row:
+                table[row * rank + column] = total / table[column * rank + column]
+            else:
+                table[row * rank + row] = math.sqrt(max(total, least))
+
+
+def solve(table: FloatArray, solution: FloatArray, rank: int) -> None:
+    """Multiply `solution` in place by the inverse of the matrix whose Cholesky factor is in `table`."""
+    for row in range(rank):
+        total = solution[row]
+        for column in range(row):
+            total -= table[row * rank + column] * solution[column]
+        solution[row] = total / table[row * rank + row]
+    for up in range(rank):
+        row = rank - 1 - up
+        total = solution[row]
+        for column in range(row + 1, rank):
+            total -= table[column * rank + row] * solution[column]
+        solution[row] = total / table[row * rank + row]

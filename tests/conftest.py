@@ -22,7 +22,14 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 COMPILED = {
     *("adversaries", "agents", "benchmarks", "counters", "experiments", "graphs", "simulation", "wrappers"),
-    *("test_cluster", "test_draws", "test_experts_game", "test_foreign_env", "test_ledger", "test_register_adversary"),
+    *(
+        "test_cluster",
+        "test_draws",
+        "test_kinds_of_games",
+        "test_foreign_env",
+        "test_ledger",
+        "test_register_adversary",
+    ),
     "test_transcripts",
     *("test_experts_algorithms", "test_leaders", "test_linear_bandits", "test_own_algorithms"),
 }

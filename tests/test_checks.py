@@ -12,62 +12,45 @@ from dp_bandit_envs import checks
 from dp_bandit_envs.errors import UnknownNameError
 from tests.tools.refusals import refused
 
-NAN = math.nan
+
+@pytest.mark.parametrize("number", [3, np.int64(3), np.uint8(3), np.array(3)], ids=repr)
+def test_whole_numbers_of_any_kind_become_an_int(number):
+    assert type(checks.integer("batch_size", number, at_least=3)) is int
+    assert type(checks.arm(number, 4)) is int
+    assert checks.integer("batch_size", number, at_least=3) == checks.arm(number, 4) == 3
 
 
-@pytest.mark.parametrize("value", [3, np.int64(3), np.uint8(3), np.array(3)], ids=repr)
-def test_whole_numbers_of_any_kind_become_an_int(value):
-    assert type(checks.integer("batch_size", value, at_least=3)) is int
-    assert type(checks.arm(value, 4)) is int
-    assert checks.integer("batch_size", value, at_least=3) == checks.arm(value, 4) == 3
+@pytest.mark.parametrize("number", [5e-324, 1, 243.29, math.inf, np.float32(0.5)], ids=repr)
+def test_epsilon_may_be_any_positive_number(number):
+    assert checks.epsilon(number) == number
+    assert type(checks.epsilon(number)) is float
 
 
-@pytest.mark.parametrize("value", [2, -1, True, 3.0, NAN, math.inf, "3", None, [3]], ids=repr)
-def test_other_values_are_no_integer_of_at_least_three(value):
-    with refused(ValueError, "batch_size", 3, checks.shown(value)) as caught:
-        checks.integer("batch_size", value, at_least=3)
-    assert isinstance(caught.value, TypeError) == (value not in (2, -1, True))
+RANGES = {
+    "integer": (
+        lambda number: checks.integer("x", number, at_least=3),
+        (3,),
+        (2, -1, True, 3.0, math.inf, "3", None, [3]),
+        (3,),
+    ),
+    "arm": (lambda number: checks.arm(number, 4), (0, 3), (-1, 4, 1.5, "a", None), ("arm", "[0, 3]")),
+    "epsilon": (checks.epsilon, (0.5, math.inf), (0, 0.0, -0.0, -1, -math.inf), ("epsilon", 0, "math.inf")),
+    "delta": (checks.delta, (1e-6,), (0, 1, -0.1, 1.1, math.inf), ("delta", "(0, 1)")),
+    "in_range": (lambda number: checks.in_range("x", number, 0, 0.25), (0, 0.25), (-0.01, 0.26), ("x", "[0, 0.25]")),
+    "at_least": (lambda number: checks.at_least("x", number, 0), (0, 0.5), (-0.01, math.inf), ("x", 0)),
+    "greater_than": (lambda number: checks.greater_than("x", number, 0), (0.5,), (0, -1, math.inf), ("x", 0)),
+}
+"""Checks with what is inside of their ranges, what is not, and what an error names besides the value."""
 
 
-@pytest.mark.parametrize("value", [-1, 4, 1.5, NAN, "a", None], ids=repr)
-def test_other_values_are_no_arm(value):
-    with refused(ValueError, "arm", "[0, 3]", repr(value)):
-        checks.arm(value, 4)
-
-
-@pytest.mark.parametrize("value", [5e-324, 1, 243.29, math.inf, np.float32(0.5)], ids=repr)
-def test_epsilon_may_be_any_positive_number(value):
-    assert checks.epsilon(value) == value
-    assert type(checks.epsilon(value)) is float
-
-
-@pytest.mark.parametrize("value", [0, 0.0, -0.0, -1, NAN, -math.inf], ids=repr)
-def test_epsilon_must_be_positive(value):
-    with refused(ValueError, "epsilon", 0, repr(value), "math.inf"):
-        checks.epsilon(value)
-
-
-@pytest.mark.parametrize("value", [0, 1, -0.1, 1.1, NAN, math.inf], ids=repr)
-def test_delta_must_be_strictly_between_zero_and_one(value):
-    assert checks.delta(1e-6) == 1e-6
-    with refused(ValueError, "delta", "(0, 1)", repr(value)):
-        checks.delta(value)
-
-
-@pytest.mark.parametrize(
-    ("check", "inside", "outside", "named"),
-    [
-        (lambda value: checks.in_range("x", value, 0, 0.25), (0, 0.25), (-0.01, 0.26), "[0, 0.25]"),
-        (lambda value: checks.at_least("x", value, 0), (0, 0.5), (-0.01,), 0),
-        (lambda value: checks.greater_than("x", value, 0), (0.5,), (0, -1), 0),
-    ],
-    ids=["in_range", "at_least", "greater_than"],
-)
-def test_ends_of_ranges_belong_to_them_or_not_and_nan_never_does(check, inside, outside, named):
-    assert [check(value) for value in inside] == [*inside]
-    for value in (*outside, NAN, math.inf):
-        with refused(ValueError, "x", named, repr(value)):
-            check(value)
+@pytest.mark.parametrize("name", RANGES)
+def test_ends_of_ranges_belong_to_them_or_not_and_nan_never_does(name):
+    check, inside, outside, words = RANGES[name]
+    assert [check(number) for number in inside] == [*inside]
+    for number in (*outside, math.nan):
+        with refused(ValueError, *words, checks.shown(number)) as caught:
+            check(number)
+        assert name != "integer" or isinstance(caught.value, TypeError) == (number not in (2, -1, True))
 
 
 def test_what_is_no_number_is_a_type_error():
@@ -91,21 +74,13 @@ def test_a_choice_is_returned_or_the_choices_are_listed():
 NAMES = ("EXP3", "DP-EXP3-Lap", "EXP3-tau")
 
 
-@pytest.mark.parametrize("spelled", ["DP-EXP3-Lap", "dp-exp3-lap", "DP-EXP3-LAP"])
-def test_a_known_name_is_found_whatever_its_case(spelled):
-    assert checks.known_name("algorithm", spelled, NAMES) == "DP-EXP3-Lap"
-
-
-def test_an_unknown_name_gets_the_nearest_one_suggested_first():
-    with pytest.raises(UnknownNameError) as caught:
+def test_a_known_name_is_found_whatever_its_case_and_of_an_unknown_one_the_nearest_or_all_are_suggested():
+    for spelled in ("DP-EXP3-Lap", "dp-exp3-lap", "DP-EXP3-LAP"):
+        assert checks.known_name("algorithm", spelled, NAMES) == "DP-EXP3-Lap"
+    with refused(UnknownNameError, "algorithm", "'DP-EXP3-Lab'") as caught:
         checks.known_name("algorithm", "DP-EXP3-Lab", iter(NAMES))
     assert isinstance(caught.value, KeyError) and isinstance(caught.value, ValueError)
-    said = re.findall(r"[\w-]+", str(caught.value))
-    assert {"algorithm", "DP-EXP3-Lab"} <= set(said)
-    assert next(word for word in said if word in NAMES) == "DP-EXP3-Lap"
-
-
-def test_a_name_far_from_all_gets_the_whole_list():
+    assert next(word for word in re.findall(r"[\w-]+", str(caught.value)) if word in NAMES) == "DP-EXP3-Lap"
     with refused(UnknownNameError, "'??'", *NAMES):
         checks.known_name("algorithm", "??", NAMES)
 

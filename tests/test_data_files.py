@@ -45,22 +45,6 @@ def test_environments_take_one_in_place_of_a_path():
     assert gym.make("DPBandit-Graph-v0", graph=DataFile("edges", b"0 1\n1 2\n")).unwrapped.n_arms == 3
 
 
-def test_it_travels_to_other_processes():
-    file = DataFile("gains.csv", TABLE.encode())
-    for other in (pickle.loads(pickle.dumps(file)), copy.deepcopy(file)):
-        assert other == file and other.sha256 == file.sha256
-
-
-def test_a_repr_shows_no_gain():
-    assert repr(DataFile("gains.csv", TABLE.encode())) == "DataFile(name='gains.csv')"
-
-
-@pytest.mark.parametrize(("name", "content"), [("a.csv", "0.5,0.5"), ("a.csv", None), (5, b""), ("a", bytearray(3))])
-def test_name_and_content_must_be_text_and_bytes(name, content):
-    with refused(TypeError, "DataFile.read(path)"):
-        DataFile(name, content)
-
-
 def test_what_cannot_be_read_is_refused_by_name(tmp_path):
     for path, *words in (
         (tmp_path / "nowhere.csv", "exist"),
@@ -87,33 +71,17 @@ def test_an_unreadable_file_is_refused(tmp_path, monkeypatch):
         DataFile.read(path)
 
 
-def test_a_file_over_the_limit_is_refused_before_it_is_read(tmp_path):
+def test_a_file_or_text_over_the_limit_is_refused_before_it_is_read(tmp_path, monkeypatch):
     path = tmp_path / "gains.npy"
     with path.open("wb") as file:
         file.truncate(files.MOST_BYTES + 1)  # a hole on the disk
     with refused(DataFileError, "1,073,741,824", "1,073,741,825"):
         DataFile.read(path)
-
-
-def test_text_over_the_limit_is_refused(monkeypatch):
     monkeypatch.setattr(files, "MOST_TEXT_BYTES", 10)
-    assert DataFile("a.csv", b"0123456789").text() == "0123456789"
-    assert DataFile("a.csv.gz", gzip.compress(b"0123456789")).text() == "0123456789"
-    for file in (DataFile("a.csv", b"0" * 11), DataFile("a.csv.gz", gzip.compress(b"0" * 11))):
-        with refused(DataFileError, file.name, 10):
-            file.text()
-
-
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig"])
-def test_text_is_utf_8_with_or_without_its_mark(encoding):
-    assert DataFile("a.csv", "café\n".encode(encoding)).text() == "café\n"
-    assert DataFile("a.csv.gz", gzip.compress("café\n".encode(encoding))).text() == "café\n"
-
-
-@pytest.mark.parametrize("encoding", ["latin-1", "utf-16"])
-def test_another_encoding_is_refused_with_a_line(encoding):
-    with refused(DataFileError, "a.csv", "line 1", "UTF-8"):
-        DataFile("a.csv", "café\n".encode(encoding)).text()
+    for name, packed in (("a.csv", bytes), ("a.csv.gz", gzip.compress)):
+        assert DataFile(name, packed(b"0123456789")).text() == "0123456789"
+        with refused(DataFileError, name, 10):
+            DataFile(name, packed(b"0" * 11)).text()
 
 
 def test_lines_end_where_an_editor_ends_them():
@@ -121,3 +89,22 @@ def test_lines_end_where_an_editor_ends_them():
     lines = ["one\r\n", "two\r", "three\x0b\x0c\x1c\u2028 still three\n", "\n", "five"]
     assert [*DataFile("a", text.encode()).lines()] == lines
     assert [*DataFile("a", b"").lines()] == []
+
+
+def test_text_is_utf_8_with_or_without_its_mark_and_another_encoding_is_refused_with_a_line():
+    for encoding in ("utf-8", "utf-8-sig"):
+        assert DataFile("a.csv", "café\n".encode(encoding)).text() == "café\n"
+        assert DataFile("a.csv.gz", gzip.compress("café\n".encode(encoding))).text() == "café\n"
+    for encoding in ("latin-1", "utf-16"):
+        with refused(DataFileError, "a.csv", "line 1", "UTF-8"):
+            DataFile("a.csv", "café\n".encode(encoding)).text()
+
+
+def test_a_file_is_a_name_and_bytes_travels_to_other_processes_and_its_repr_shows_no_gain():
+    file = DataFile("gains.csv", TABLE.encode())
+    for other in (pickle.loads(pickle.dumps(file)), copy.deepcopy(file)):
+        assert other == file and other.sha256 == file.sha256
+    assert repr(file) == "DataFile(name='gains.csv')"
+    for name, content in (("a.csv", "0.5,0.5"), ("a.csv", None), (5, b""), ("a", bytearray(3))):
+        with refused(TypeError, "DataFile.read(path)"):
+            DataFile(name, content)

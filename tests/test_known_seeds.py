@@ -61,17 +61,13 @@ WITH_A_SEED = {
 
 
 @pytest.mark.parametrize("way", WITH_A_SEED)
-def test_a_given_seed_on_real_data_is_warned_of_once(way):
+def test_a_given_seed_on_real_data_is_warned_of_once_and_without_one_there_is_no_warning(way):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         WITH_A_SEED[way](7)
     assert [one.category for one in caught] == [KnownSeedWarning]
     assert caught[0].filename == __file__
     assert "7" not in str(caught[0].message)
-
-
-@pytest.mark.parametrize("way", WITH_A_SEED)
-def test_without_one_there_is_no_warning(way):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         WITH_A_SEED[way](None)

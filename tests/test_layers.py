@@ -199,26 +199,17 @@ def test_the_top_of_the_package_loads_its_names_and_the_registration_only():
     assert GRAPH.edges[PACKAGE] == {f"{PACKAGE}.lazy_names", f"{PACKAGE}.envs.registration"}
 
 
-@pytest.mark.parametrize("folder", ["agents", "wrappers"])
-def test_agents_and_wrappers_never_know_an_environment_or_an_adversary(folder):
-    """They know spaces and observations."""
-    for module in MODULES:
-        if part_of(module) == folder:
-            assert not {part_of(target) for target in GRAPH.edges[module]} & {"adversaries", "envs"}, module
+PLAIN = ("adversaries", "privacy", "theory", "metrics")
+"""Parts that are plain mathematics on arrays, of use outside of any environment."""
 
 
-def test_adversaries_mechanisms_and_metrics_do_not_know_gymnasium():
-    """They are plain mathematics on arrays, of use outside of any environment."""
+def test_each_part_knows_only_what_it_is_about():
+    """Agents and wrappers know spaces and observations; nothing but `compiling` knows Numba."""
     for module, path in MODULES.items():
-        if part_of(module) in ("adversaries", "privacy", "theory", "metrics"):
-            assert not roots(path) & {"gymnasium", "numba", "matplotlib"}, module
-
-
-@pytest.mark.thorough
-def test_only_compiling_knows_numba():
-    for module, path in MODULES.items():
-        if part_of(module) != "compiling":
-            assert "numba" not in roots(path), module
+        part, known = part_of(module), {part_of(target) for target in GRAPH.edges[module]}
+        assert part not in ("agents", "wrappers") or not known & {"adversaries", "envs"}, module
+        assert part not in PLAIN or not roots(path) & {"gymnasium", "numba", "matplotlib"}, module
+        assert part == "compiling" or "numba" not in roots(path), module
 
 
 @pytest.mark.thorough

@@ -1,16 +1,24 @@
-"""Builds wheel and sdist, installs them in clean environments, and plays games from them."""
+"""Wheel and sdist play games in clean environments; mypy in a project of one's own sees an editable install."""
 
 import os
-import shutil
+import re
 import subprocess
 import sys
 import tomllib
+import venv
 import zipfile
-from pathlib import Path
 
 import pytest
 
+<<<<<<< HEAD
+import dp_bandit_envs
+from tests.tools.release import MINORS, PROJECT, ROOT, python_of
+
+=======
+from tests.tools import editor_links
+
 ROOT = Path(__file__).parents[1]
+>>>>>>> tr
 GAME = """
 import gymnasium as gym, dp_bandit_envs, pathlib
 from dp_bandit_envs import Algorithm, Exp3, LaplaceClipRescale, make_algorithm, play, simulate
@@ -25,19 +33,6 @@ assert pathlib.Path(dp_bandit_envs.__file__).with_name("py.typed").exists()
 engine = simulate("DPBandit-Stochastic-v0", ["EXP3"], horizon=10_000, trials=10)["EXP3"].engine
 print(len(game.arms), engine)
 """
-
-
-def python_of(minor):
-    """Return a Python 3.`minor` on the path or from pyenv, or None."""
-    pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
-    on_path = [shutil.which(f"python3.{minor}", path=folder) for folder in os.get_exec_path()]
-    for python in [*sorted(pyenv.glob(f"3.{minor}.*/bin/python")), *filter(None, on_path)]:
-        # A shim of pyenv may stand for a version that is not there, and a system's Python may lack venv.
-        asked = [python, "-c", "import ensurepip, sys; print(sys.version_info[1])"]
-        done = subprocess.run(asked, capture_output=True, encoding="utf-8")
-        if done.returncode == 0 and done.stdout.strip() == str(minor):
-            return python
-    return None
 
 
 @pytest.fixture(scope="module")
@@ -74,6 +69,13 @@ def sdist(source, tmp_path_factory):
     return next(target.glob("*.tar.gz"))
 
 
+def test_all_files_name_the_same_version_and_day():
+    citation, changelog = ((ROOT / name).read_text(encoding="utf-8") for name in ("CITATION.cff", "CHANGELOG.md"))
+    version, day = (re.search(rf"^{key}: (.+)$", citation, re.MULTILINE)[1] for key in ("version", "date-released"))
+    assert version == PROJECT["version"] == dp_bandit_envs.__version__
+    assert re.search("^## (.+)$", changelog, re.MULTILINE)[1] == f"{version} ({day})"
+
+
 @pytest.mark.thorough
 def test_the_wheel_has_one_top_level_package_and_all_of_it(wheel):
     names = zipfile.ZipFile(wheel).namelist()
@@ -100,7 +102,7 @@ def test_a_game_can_be_played_from_the_wheel_in_a_clean_environment(wheel, tmp_p
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("minor", range(11, 16))
+@pytest.mark.parametrize("minor", MINORS)
 def test_games_can_be_compiled_from_the_sdist_on_each_python(sdist, tmp_path, minor):
     python = python_of(minor)
     if python is None:
@@ -114,3 +116,69 @@ def test_games_can_be_compiled_from_the_sdist_on_each_python(sdist, tmp_path, mi
     assert done.stdout.split() == ["2139", "lanes"]
     version = subprocess.run([python, "--version"], capture_output=True, check=True).stdout
     assert version.startswith(f"Python 3.{minor}.".encode())
+
+
+MINE = """
+import gymnasium as gym
+from dp_bandit_envs import LaplaceClipRescale, play
+from dp_bandit_envs.agents import Ucb
+from dp_bandit_envs.privacy import PrivacyGuarantee
+from dp_bandit_envs.wrappers import vector
+
+env = LaplaceClipRescale(gym.make("DPBandit-Trial-v0"), epsilon=1.0)
+vector.LaplaceClipRescale(gym.make_vec("DPBandit-Trial-v0"), epsilon=1.0)
+print(play(env, Ucb()).arms)
+"""
+WRONG = """
+import gymnasium as gym
+from dp_bandit_envs import LaplaceClipRescale
+from dp_bandit_envs.agents import Ucb
+from dp_bandit_envs.privacy import PrivacyGuarantee
+
+LaplaceClipRescale(gym.make("DPBandit-Trial-v0"), epsilon="one")
+LaplaceClipRescale(gym.make("DPBandit-Trial-v0"), epsiln=1.0)
+Ucb().select_arm("left")
+guarantee: PrivacyGuarantee = "epsilon = 1"
+"""
+
+
+@pytest.fixture(scope="module")
+def linked(tmp_path_factory):
+    """Return an environment as the Makefile sets it up, and its Python; other packages are those of this one."""
+    folder = tmp_path_factory.mktemp("environment")
+    venv.create(folder, symlinks=True)
+    (site_packages,) = folder.glob("lib/python*/site-packages")
+    (site_packages / "others.pth").write_text("\n".join(path for path in sys.path if path.endswith("-packages")))
+    editor_links.make_links(folder, site_packages)
+    return folder
+
+
+def errors(linked, folder, programs):
+    """Return the codes of mypy's errors by program and line."""
+    for name, program in programs.items():
+        (folder / name).write_text(program, encoding="utf-8")
+    mypy = [sys.executable, "-m", "mypy", "--strict", "--no-error-summary", "--cache-dir", folder / "cache", *programs]
+    done = subprocess.run([*mypy, "--python-executable", linked / "bin" / "python"], cwd=folder, capture_output=True)
+    lines = [line.split(":") for line in done.stdout.decode().splitlines() if ": error: " in line]
+    assert done.returncode in (0, 1) and not done.stderr, done.stderr
+    return {(line[0], int(line[1])): line[-1].rpartition("[")[2].rstrip("]") for line in lines}
+
+
+@pytest.mark.slow
+def test_wrong_arguments_are_errors_and_right_ones_are_not(linked, tmp_path):
+    """Both programs in one run of mypy, which takes half a minute without a cache."""
+    pytest.importorskip("mypy", reason="mypy is not installed; pip install -e '.[test]'")
+    expected = {6: "arg-type", 7: "call-arg", 8: "call-arg", 9: "assignment"}
+    found = errors(linked, tmp_path, {"right.py": MINE, "wrong.py": WRONG})
+    assert found == {("wrong.py", line): code for line, code in expected.items()}
+
+
+def test_links_lead_to_this_folder_and_are_made_anew(linked):
+    links = linked / "dp_bandit_envs-links" / "dp_bandit_envs"
+    seen = {path.relative_to(links).as_posix() for path in links.glob("*/*.py")}
+    assert {"agents/exp3.py", "wrappers/boundary.py", "envs/bandit_env.py"} <= seen
+    assert (links / "agents").resolve() == editor_links.ROOT / "agents"
+    (site_packages,) = linked.glob("lib/python*/site-packages")
+    (links / "old.py").symlink_to(Path("/nowhere"))
+    editor_links.make_links(linked, site_packages)
+    assert not (links / "old.py").is_symlink() and (editor_links.ROOT / "agents" / "exp3.py").exists()

@@ -79,7 +79,7 @@ def write_card(scores: ScoreCard, out: Path) -> None:
         with contextlib.suppress(ImportError):
             from dp_bandit_envs.plots.plot_style import as_bytes
 
-            (out / "figure.png").write_bytes(as_bytes(scores.plot(), "png"))
+            write_whole(out / "figure.png", as_bytes(scores.plot(), "png"))
             files.append("figure.png")
     if "figure.png" in files and len({cell["agent"] for cell in scores.cells}) > MOST_DOTS:
         say(f"\nThe picture has {', '.join(scores.named_agents())}; the sheet has all agents.")

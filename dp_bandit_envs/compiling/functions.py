@@ -7,6 +7,8 @@ import dis
 import functools
 import hashlib
 import importlib.util
+import inspect
+import itertools
 import pkgutil
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -228,7 +230,8 @@ def all_names(code: CodeType) -> list[str]:
 def fingerprint(function: Callable[..., Any]) -> str:
     """Return a digest of all dependencies of a function's machine code, the same in every process.
 
-    These are its byte code, its constants, all plain functions it calls, Numba's version, and this folder's code.
+    These are its byte code, its constants, all plain functions it calls, Numba's version, and this folder's code,
+    without docstrings.
     """
     import numba
 
@@ -391,10 +394,22 @@ def _is_random(value: Any) -> bool:
 
 
 def code_text(code: CodeType) -> str:
-    """Return instructions, constants, names, arguments and handlers as text, without file names and line numbers."""
-    constants = [_constant(const) for const in code.co_consts]
+    """Return instructions, constants, names, arguments and handlers as text, without docstrings, files and lines."""
+    docstring = _docstring_index(code)
+    constants = [_constant(None if index == docstring else const) for index, const in enumerate(code.co_consts)]
     arguments = (code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags)
     return repr((code.co_code, code.co_exceptiontable, constants, code.co_names, code.co_varnames, arguments))
+
+
+def _docstring_index(code: CodeType) -> int | None:
+    """Return which constant is a docstring and nothing else: a function's first, or what is stored as `__doc__`."""
+    steps = list(zip(code.co_code[::2], code.co_code[1::2], strict=True))
+    loads = [constant for operation, constant in steps if operation in dis.hasconst]
+    if code.co_flags & inspect.CO_OPTIMIZED:  # of a function
+        return 0 if isinstance(next(iter(code.co_consts), None), str) and 0 not in loads else None
+    store = (dis.opmap["STORE_NAME"], (*code.co_names, "__doc__").index("__doc__"))
+    index = next((constant for (_, constant), after in itertools.pairwise(steps) if after == store), None)
+    return index if loads.count(index) == 1 else None
 
 
 def _constant(const: object) -> str:

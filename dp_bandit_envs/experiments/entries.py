@@ -188,10 +188,14 @@ def measures_of(arrays: Iterable[str], prefix: str) -> list[str]:
     return [measure for measure in ends if "/" not in measure]
 
 
+ArrayPart = tuple[str, int | None]
+"""The name of an array, and how many of its first trials count; None for all."""
+
+
 class RenamedArrays(Mapping[str, NDArray[Any]]):
     """Arrays under other names, optionally restricted to their first trials, and read on use."""
 
-    def __init__(self, arrays: Mapping[str, NDArray[Any]], names: Mapping[str, tuple[str, int | None]]) -> None:
+    def __init__(self, arrays: Mapping[str, NDArray[Any]], names: Mapping[str, ArrayPart]) -> None:
         self._arrays, self._names = arrays, names
 
     def __getitem__(self, name: str) -> NDArray[Any]:

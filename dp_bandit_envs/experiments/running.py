@@ -2,7 +2,6 @@
 
 import contextlib
 import dataclasses
-import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,9 +12,9 @@ from dp_bandit_envs import files
 from dp_bandit_envs.algorithms.specs import GameSpec
 from dp_bandit_envs.errors import ResultsError
 from dp_bandit_envs.experiments.configurations import DESCRIBED, Cell, cells_of, stored_cells, union, why_not_joined
-from dp_bandit_envs.experiments.entries import RenamedArrays, measures_of
+from dp_bandit_envs.experiments.entries import ArrayPart, RenamedArrays, measures_of
 from dp_bandit_envs.experiments.experiment import Experiment, Results
-from dp_bandit_envs.experiments.store import CHUNKS, RESULTS, Archive, ResultsFolder, joined, read_finished
+from dp_bandit_envs.experiments.store import CHUNKS, RESULTS, Archive, ResultsFolder, read_finished
 from dp_bandit_envs.simulation.engines import SimulationSetup, always_compiled, is_small_simulation
 from dp_bandit_envs.simulation.results import KeptResults, ResultTable, TrialResults
 from dp_bandit_envs.simulation.simulation import jobs_for, prepare
@@ -94,7 +93,7 @@ def _missing(experiment: Experiment, folder: ResultsFolder, stored: Mapping[str,
     return experiment.without(saved)
 
 
-class StoredArrays(Mapping[str, NDArray[Any]]):
+class StoredArrays(RenamedArrays):
     """The arrays that a configuration names, from a finished folder that may contain more, and may grow meanwhile.
 
     Args:
@@ -105,41 +104,32 @@ class StoredArrays(Mapping[str, NDArray[Any]]):
     """
 
     def __init__(self, path: Path, wanted: Mapping[str, Any], stored: Mapping[str, Any], archive: Archive) -> None:
-        self._path, self._wanted = path, wanted
-        self._stored, self._arrays = stored, _named_arrays(wanted, stored, archive)
+        self._path, self._wanted, self._stored = path, wanted, stored
+        super().__init__(archive, _names_in(wanted, stored, archive))
 
     def __getitem__(self, name: str) -> NDArray[Any]:
         try:
-            return self._arrays[name]
+            return super().__getitem__(name)
         except ResultsError:
             stored, archive = read_finished(self._path)
             if stored == self._stored or why_not_joined(stored, self._wanted):
                 raise
-            self._stored, self._arrays = stored, _named_arrays(self._wanted, stored, archive)
-            return self._arrays[name]
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._arrays
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._arrays)
-
-    def __len__(self) -> int:
-        return len(self._arrays)
+            self._stored, self._arrays, self._names = stored, archive, _names_in(self._wanted, stored, archive)
+            return super().__getitem__(name)
 
 
-def _named_arrays(wanted: Mapping[str, Any], stored: Mapping[str, Any], archive: Archive) -> Mapping[str, NDArray[Any]]:
-    """Return the arrays that a configuration names from stored arrays, which may have other names and trials."""
+def _names_in(wanted: Mapping[str, Any], stored: Mapping[str, Any], archive: Archive) -> dict[str, ArrayPart]:
+    """Return where a stored archive, which may have other names and more trials, has the arrays of a configuration."""
     if stored == wanted:
-        return archive
+        return {name: (name, None) for name in archive}
     there = stored_cells(stored, wanted)
-    names: dict[str, tuple[str, int | None]] = {}
+    names: dict[str, ArrayPart] = {}
     for cell in cells_of(wanted):
         other = there[cell.prefix]
         names.setdefault(f"{cell.game['key']}/checkpoints", (f"{other.game['key']}/checkpoints", None))
         for measure in measures_of(archive, other.prefix):
             names[cell.prefix + measure] = (other.prefix + measure, cell.trials)
-    return RenamedArrays(archive, names)
+    return names
 
 
 def _grow(missing: Experiment, folder: ResultsFolder, stored: Stored, jobs: int, progress: Progress | None) -> None:
@@ -184,37 +174,33 @@ def _joined(
     experiment: Experiment, folder: ResultsFolder, stored: Stored | None = None
 ) -> Iterator[tuple[str, list[NDArray[Any]]]]:
     """Yield the arrays of all games in the folder's configuration, from stored results and chunks."""
-
-    def load(chunk: "Chunk") -> Archive:
-        archive = chunk.load(folder)
-        if archive is None:
-            raise _removed(folder)
-        return archive
-
     specs = {game.key: game for game in experiment.games}
     there = {} if stored is None else stored_cells(stored[0], folder.configuration)
     for game in folder.configuration[DESCRIBED]:
         spec = specs.get(game["key"])
-        chunks = [] if spec is None else chunks_of(experiment, spec)
-        saved = [] if stored is None else [functools.partial(_same, stored[1])]
-        archives: list[Callable[[], Archive]] = [*saved, *(functools.partial(load, chunk) for chunk in chunks)]
-        arrays: dict[str, list[tuple[int, str]]] = {}
+        chunks = [] if spec is None else [(chunk, _load(chunk, folder)) for chunk in chunks_of(experiment, spec)]
+        arrays: dict[str, list[tuple[Archive, str]]] = {}
         for result in game["results"]:
             cell = Cell(game, result)
             sources = []
-            if (other := there.get(cell.prefix)) is not None:
-                sources.append((0, other.prefix, f"{other.game['key']}/checkpoints"))
-            for n, chunk in enumerate(chunks, len(saved)):
+            if stored is not None and (other := there.get(cell.prefix)) is not None:
+                sources.append((stored[1], other.prefix, f"{other.game['key']}/checkpoints"))
+            for chunk, archive in chunks:
                 if chunk.has(experiment, result["name"]):
-                    sources.append((n, f"{result['name']}/", "checkpoints"))
+                    sources.append((archive, f"{result['name']}/", "checkpoints"))
             first, prefix, checkpoints = sources[0]
             arrays.setdefault(f"{game['key']}/checkpoints", [(first, checkpoints)])
-            for measure in measures_of(archives[first](), prefix):
-                arrays[cell.prefix + measure] = [(n, start + measure) for n, start, _ in sources]
-        yield from joined(archives, arrays)
+            for measure in measures_of(first, prefix):
+                arrays[cell.prefix + measure] = [(archive, start + measure) for archive, start, _ in sources]
+        # One array at a time, as all of them may not fit into memory.
+        for name, pieces in arrays.items():
+            yield name, [archive.read(key) for archive, key in pieces]
 
 
-def _same(archive: Archive) -> Archive:
+def _load(chunk: "Chunk", folder: ResultsFolder) -> Archive:
+    archive = chunk.load(folder)
+    if archive is None:
+        raise _removed(folder)
     return archive
 
 

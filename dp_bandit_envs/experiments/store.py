@@ -8,7 +8,7 @@ import json
 import os
 import re
 import zipfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
@@ -36,8 +36,6 @@ MANIFEST = "manifest.json"
 """The member with the archive's origin and a digest of each array; its own digest is the archive's comment."""
 KEPT_BYTES = 2**28
 """Arrays are cached in memory up to this many bytes in total; others are read each time."""
-JOINED_BYTES = 2**28
-"""The most bytes of arrays to join in one pass over archives; a pass joins at least one array."""
 Origin = Mapping[str, str | int]
 
 
@@ -178,35 +176,6 @@ class Archive(Mapping[str, NDArray[Any]]):
 def _short(value: str | int | None) -> str:
     """Return a value as text, with digests shortened."""
     return f"{value[:8]}..." if isinstance(value, str) and len(value) == 64 else repr(value)
-
-
-def joined(
-    archives: Sequence[Callable[[], Archive]], arrays: Mapping[str, Sequence[tuple[int, str]]]
-) -> Iterator[tuple[str, list[NDArray[Any]]]]:
-    """Yield arrays with their pieces, a few at a time, because together they may not fit into memory.
-
-    Args:
-        archives: Open the archives.
-        arrays: By the array's name, its pieces in the order of archives: the number of an archive, from 0, and the
-            array's name in it.
-    """
-    left = list(arrays)
-    while left:
-        size, number = 0, 0
-        while number < len(left) and (number == 0 or size < JOINED_BYTES):
-            sources = arrays[left[number]]
-            size += archives[sources[0][0]]().read(sources[0][1]).nbytes * len(sources)
-            number += 1
-        names, left = left[:number], left[number:]
-        pieces: dict[str, list[NDArray[Any]]] = {name: [] for name in names}
-        for index, open_archive in enumerate(archives):
-            keys = [(name, key) for name in names for source, key in arrays[name] if source == index]
-            if keys:
-                archive = open_archive()
-                for name, key in keys:
-                    pieces[name].append(archive.read(key))
-        for name in names:
-            yield name, pieces.pop(name)
 
 
 class ResultsFolder:

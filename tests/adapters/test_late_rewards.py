@@ -10,25 +10,17 @@ import time
 import numpy as np
 import pytest
 
-from dp_bandit_envs import Algorithm, BanditEnv, LaplaceClipRescale, Ledger, algorithm_names, make_algorithm
+from dp_bandit_envs import Algorithm, Exp3, LaplaceClipRescale, Ledger
 from dp_bandit_envs.adapters import OutsideGame
 from dp_bandit_envs.adapters.outside_game import Choice
-from dp_bandit_envs.adversaries import GainTable
-from dp_bandit_envs.errors import NotAnIntegerError, StepOutsideGameError, WrongTypeError
+from dp_bandit_envs.errors import NotAnIntegerError, StepOutsideGameError, WrongGameError, WrongTypeError
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.wrappers import MiniBatchAverage
-from tests.tools.boundary_games import MARK, PLANTED, everything_in, find_planted
+from tests.tools.boundary_games import MARK, PLANTED, find_planted
+from tests.tools.outside_games import PLAYABLE, ROUNDS, TABLE, game_of
 from tests.tools.refusals import refused
 
-ROUNDS = 200
-TABLE = np.random.default_rng(0).random((ROUNDS, 3))
-GAME = BanditEnv(GainTable(TABLE))
-PLAYABLE = [name for name in algorithm_names() if make_algorithm(name).refusal(GAME) is None]
 IN_ORDER_ONLY = ["EXP3", "EXP3-tau", "Tuned-TS"]
-
-
-def game_of(algorithm="DP-EXP3-Lap", **options):
-    return OutsideGame(algorithm, **{"n_arms": 3, "horizon": ROUNDS, **options})
 
 
 def drive(game, n_open, order):
@@ -177,25 +169,6 @@ def test_as_many_choices_as_rounds():
         game.choose(5)
     assert game.rounds == 5 and game.choose(3) == choices[3]
     assert repr(game) == "OutsideGame(DP-EXP3-Lap: 3 arms, round 5 of 5, eps 1)"
-
-
-@pytest.mark.parametrize("reward", [1 + PLANTED, f"{PLANTED}x", None])
-def test_a_wrong_late_reward_is_not_shown_and_may_be_given_again(reward):
-    game = game_of()
-    choice = game.choose("anna")
-    with pytest.raises(ValueError) as caught:
-        game.learn(choice, reward)
-    assert MARK not in everything_in(caught.value) and game.rounds == 0
-    game.learn(choice, 0.5)
-    assert game.rounds == 1
-
-
-def test_rewards_that_wait_show_in_no_attribute():
-    game = game_of(averages_of(4))
-    for key in range(3):
-        game.learn(game.choose(key), PLANTED)
-    assert game._feed.waiting == 3
-    assert not list(find_planted([vars(game), vars(game._feed), repr(game), str(vars(game._feed)), game.choose(1)]))
 
 
 # ---- threads, as those of a web server
@@ -415,6 +388,25 @@ def test_wrong_inputs_are_answered_with_a_way_out(call, error, words):
     with refused(error, *words) as caught:
         call()
     assert "0.75" not in str(caught.value)
+
+
+def test_wrong_arguments_are_refused():
+    for options, error, words in [
+        ({"algorithm": "Hedge"}, WrongGameError, ["Hedge", "the reward of one", "DP-KLUCB"]),
+        ({"algorithm": "SCRiBLe"}, WrongGameError, ["SCRiBLe"]),
+        ({"algorithm": "EXP4"}, ValueError, ["'EXP4'"]),
+        ({"algorithm": "UCB", "epsilon": 1.0}, ValueError, ["epsilon", "UCB"]),
+        ({"algorithm": Exp3()}, WrongTypeError, ["Exp3", "Algorithm"]),
+        ({"n_arms": 1}, ValueError, ["n_arms", 1]),
+        ({"horizon": 0}, ValueError, ["horizon", 0]),
+        ({"low": 2}, ValueError, ["low", "high"]),
+        ({"ledger": "file"}, WrongTypeError, ["ledger", "str"]),
+        ({"persons": 0}, ValueError, ["persons", 0]),
+        ({"seed": -1}, ValueError, ["seed", -1]),
+        ({"trial": -1}, ValueError, ["trial", -1]),
+    ]:
+        with refused(error, *words):
+            game_of(**options)
 
 
 def test_a_reward_behind_noise_is_nowhere_once_it_was_released():

@@ -1,21 +1,128 @@
-"""What every adversary promises: gains in [0, 1] that depend on the random stream alone."""
+"""What every adversary promises: gains in [0, 1], or vectors of their set, that depend on the random stream alone."""
 
+import copy
 import functools
+import math
 import pickle
 
 import numpy as np
 import pytest
 
-from dp_bandit_envs import Adversary, LaplaceClipRescale, adversaries, play, simulate
+from dp_bandit_envs import Adversary, LaplaceClipRescale, Ledger, adversaries, make_algorithm, play, simulate
+from dp_bandit_envs.adversaries import Alternating, Leaning, Oblivious, OneAxis, Replay, VectorTable
 from dp_bandit_envs.agents import Uniform
+from dp_bandit_envs.decisions import Ball, Cube
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.registration import GAMES
-from dp_bandit_envs.errors import BoundaryError, WrongGainsError
-from tests.adversaries.test_gain_vectors import MAKE as OF_VECTORS, gains_in_blocks
+from dp_bandit_envs.errors import BoundaryError, GainFileError, WrongGainsError, WrongGameError
 from tests.tools.doors import one_each
 from tests.tools.refusals import refused
 
 ROUNDS = 700
+VECTORS = np.random.default_rng(8).uniform(-0.3, 0.3, (ROUNDS, 3))
+OF_VECTORS = {
+    "Leaning": lambda: Leaning(4, ROUNDS),
+    "Leaning, all": lambda: Leaning(3, ROUNDS, gap=1.0),
+    "OneAxis": lambda: OneAxis(5, ROUNDS),
+    "OneAxis, no gap": lambda: OneAxis(2, ROUNDS, gap=0.0),
+    "Alternating": lambda: Alternating(3, ROUNDS),
+    "VectorTable": lambda: VectorTable(VECTORS),
+}
+every_adversary = pytest.mark.parametrize("make", OF_VECTORS.values(), ids=OF_VECTORS.keys())
+
+
+def gains_in_blocks(adversary, lengths, seed=3):
+    """Fetch ROUNDS rounds of a new game in blocks of these lengths, the last one repeated to the end."""
+    adversary.begin(np.random.default_rng(seed))
+    blocks, left, index = [], ROUNDS, 0
+    while left:
+        rounds = min(lengths[min(index, len(lengths) - 1)], left)
+        blocks.append(adversary.next_gains(rounds))
+        left, index = left - rounds, index + 1
+    return np.concatenate(blocks)
+
+
+@every_adversary
+def test_vectors_are_in_their_set_and_a_game_begins_anew(make):
+    adversary = make()
+    first = gains_in_blocks(adversary, [100])
+    assert Ball(adversary.n_arms).has_gains(first)
+    if not isinstance(adversary, Leaning):
+        assert Cube(adversary.n_arms).has_gains(first)
+    assert first.min() >= adversary.lowest == -1.0
+    gains_in_blocks(adversary, [100], seed=4)
+    np.testing.assert_array_equal(gains_in_blocks(adversary, [100]), first)
+
+
+@pytest.mark.parametrize("gap", [0.0, 0.1, 0.6, 1.0])
+def test_leaning_vectors_have_the_stated_mean(gap):
+    """The mean of u is 0 with covariance I / d, so that of 40,000 rounds is within 6 standard errors of gap v."""
+    rounds, d = 40_000, 4
+    adversary = Leaning(d, rounds, gap=gap)
+    adversary.begin(np.random.default_rng(5))
+    gains = adversary.next_gains(rounds)
+    direction = adversary._direction
+    assert np.linalg.norm(direction) == pytest.approx(1.0)
+    np.testing.assert_allclose(gains.mean(axis=0), gap * direction, atol=6 * (1 - gap) / math.sqrt(d * rounds) + 1e-12)
+    remains = (gains - gap * direction) / max(1 - gap, 1e-9)
+    if gap < 1:
+        np.testing.assert_allclose(np.linalg.norm(remains, axis=1), 1.0, atol=1e-9)
+
+
+@pytest.mark.parametrize("gap", [0.0, 0.3, 1.0])
+def test_one_axis_a_round_with_the_stated_chance_of_its_good_sign(gap):
+    """Every axis 10,000 times of 40,000, and gap on average in its good direction: within 6 standard errors."""
+    rounds, d = 40_000, 4
+    adversary = OneAxis(d, rounds, gap=gap)
+    adversary.begin(np.random.default_rng(6))
+    gains = adversary.next_gains(rounds)
+    np.testing.assert_array_equal(np.abs(gains).sum(axis=1), 1.0)
+    assert set(np.unique(gains)) <= {-1.0, 0.0, 1.0}
+    counts = np.abs(gains).sum(axis=0)
+    np.testing.assert_allclose(counts, rounds / d, atol=6 * math.sqrt(rounds * 0.25 * 0.75))
+    leads = gains.sum(axis=0) * adversary._signs / counts
+    np.testing.assert_allclose(leads, gap, atol=6 / math.sqrt(counts.min()) * math.sqrt(1 - gap**2) + 1e-12)
+
+
+def test_good_signs_differ_from_game_to_game():
+    adversary = OneAxis(20, 9)
+    signs = set()
+    for seed in range(10):
+        adversary.begin(np.random.default_rng(seed))
+        signs.add(tuple(adversary._signs))
+    assert len(signs) == 10
+
+
+def test_alternating_vectors_by_hand():
+    gains = gains_in_blocks(Alternating(2, ROUNDS), [3])
+    assert gains[:5].tolist() == [[0.5, 0.0], [-1.0, 0.0], [1.0, 0.0], [-1.0, 0.0], [1.0, 0.0]]
+
+
+def test_a_table_is_played_row_by_row():
+    np.testing.assert_array_equal(gains_in_blocks(VectorTable(VECTORS), [50]), VECTORS)
+    assert VectorTable(VECTORS, 5).horizon == 5
+
+
+def test_what_a_table_says_of_itself_depends_on_no_entry():
+    """Nor is an error: one negative coordinate would show in which games refuse the table."""
+    for table in ([[0.0, 1.0], [0.5, 0.5]], [[0.0, 1.0], [-0.5, 0.5]]):
+        assert VectorTable(table).lowest == -1.0
+        with refused(WrongGameError, "VectorTable"):
+            BanditEnv(VectorTable(table))
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [[[0.5]], [0.5, 0.5], [], [[0.1, 0.2], [0.3]], [["a", "b"]], [[0.1, 1.5]], [[math.nan, 0.1]], [[math.inf, 0]]],
+)
+def test_wrong_tables_are_refused(wrong):
+    with refused(GainFileError):
+        VectorTable(wrong)
+
+
+# ---- every adversary
+
+
 POOLS = [np.linspace(0, 1, 13), np.linspace(0, 0.5, 5), np.array([0.25])]
 TABLE = np.random.default_rng(1).random((ROUNDS, 3))
 
@@ -136,6 +243,9 @@ TWO_COINS = functools.partial(adversaries.Stochastic, 2)
         (adversaries.Shifting, "budget", (-0.5, np.nan, np.inf), (...,)),
         (functools.partial(adversaries.Shifting, shifts=2), "budget", (1.0,), ("shifts",)),
         (adversaries.Shifting, "gap", (0.0, 1.5), (...,)),
+        (adversaries.ConstrainedCoins, "gap", (0.0, 1.5, np.nan), (...,)),
+        (adversaries.LeaderBlocks, "gap", (0.0, -1.0), (...,)),
+        (adversaries.LeaderBlocks, "blocks", (0, 1.5), (...,)),
         (adversaries.BernoulliPrior, "alpha", (0, -1.0, np.nan, np.inf), (0, ...)),
         (adversaries.BernoulliPrior, "beta", (np.inf,), (0, ...)),
         (adversaries.BernoulliPrior, "n_arms", (1,), (2, ...)),
@@ -155,7 +265,7 @@ def test_wrong_arguments_are_refused_by_name(made, argument, values, words):
             made(**{argument: value})
 
 
-# ---- gains of another shape ----------------------------------------------------------------------------------------
+# ---- gains of another shape
 
 
 class Shaped(Adversary):
@@ -169,7 +279,6 @@ class Shaped(Adversary):
         """Do nothing."""
 
     def next_gains(self, rounds):
-        """Return gains of a shape."""
         return np.zeros(self.shape)
 
 
@@ -188,7 +297,6 @@ class Written(Shaped):
     """Returns something else."""
 
     def next_gains(self, rounds):
-        """Return what was given."""
         return self.shape
 
 
@@ -201,3 +309,100 @@ def test_what_is_no_table_of_numbers_is_refused_without_showing_it(values):
     with refused(WrongGainsError, "Written") as error:
         simulate(lambda: BanditEnv(Written(values)), {"uniform": Uniform}, trials=4, seed=0)
     assert "cell-17" not in str(error.value)
+
+
+# ---- games that are played at the same time
+
+
+class History(Adversary):
+    """Keeps an array and a list for all games, the list twice, and shows both in the gains."""
+
+    def __init__(self):
+        super().__init__(2, 50)
+        self.place, self.seen = np.zeros(2), []
+        self.own = {"list": self.seen}
+
+    def begin(self, rng):
+        self.rng = rng
+        self.place[:] = 0
+        self.seen.clear()
+
+    def next_gains(self, rounds):
+        gains = np.empty((rounds, 2))
+        for row in gains:
+            self.seen.append(self.rng.random())
+            self.place += self.seen[-1]
+            self.place %= 1
+            row[:] = np.mean(self.own["list"]), self.place[1] / len(self.seen)
+        return gains
+
+
+class Inside(Adversary):
+    """Has another adversary in a list."""
+
+    def __init__(self):
+        super().__init__(3, 50)
+        self.parts = [Oblivious(3, 50)]
+
+    def begin(self, rng):
+        self.parts[0].begin(rng)
+
+    def next_gains(self, rounds):
+        return self.parts[0].next_gains(rounds)
+
+
+both = pytest.mark.parametrize("made", [History, Inside])
+
+
+@pytest.mark.thorough
+@both
+def test_games_side_by_side_are_those_of_play(made):
+    outcome = simulate(lambda: BanditEnv(made()), ["Uniform"], trials=5, seed=1)["Uniform"]
+    for trial in range(5):
+        game = play(BanditEnv(made()), make_algorithm("Uniform"), seed=1, trial=trial)
+        assert outcome.external_regret[trial, -1] == game.external_regret[-1], (outcome.engine, trial)
+
+
+@both
+def test_a_copy_in_the_middle_of_a_game_goes_on_by_itself(made):
+    one, alone = made(), made()
+    for each in (one, alone):
+        each.begin(np.random.default_rng(2))
+        each.next_gains(10)
+    expected = alone.next_gains(40).tolist()
+    for copied in (copy.deepcopy(one), pickle.loads(pickle.dumps(one))):
+        assert copied.next_gains(40).tolist() == expected
+    assert one.next_gains(40).tolist() == expected
+
+
+def test_what_copies_share(tmp_path):
+    """Read-only tables and ledgers; and what cannot be copied, but not in the middle of a game."""
+    one = Inside()
+    one.table, one.other = np.ones(5), np.ones(5)
+    one.table.flags.writeable = False
+    one.bound, one.ledger = one.next_gains, Ledger(epsilon=1)
+    two = copy.copy(one)
+    assert two.table is one.table and two.ledger is one.ledger and two.other is not one.other
+    assert two.bound.__self__ is two
+    with (tmp_path / "open").open("w") as one.parts[0].file:
+        assert copy.copy(one).parts[0].file is one.parts[0].file
+        with pytest.raises(TypeError):
+            copy.deepcopy(one)
+    one = Inside()
+    assert not one.is_real
+    one.parts.append(Replay(np.ones((60, 3))))
+    assert one.is_real and one.data_use.record == 1  # in a list, data are real too
+
+
+def test_copies_share_the_ledger_and_cost_no_game():
+    ledger = Ledger(epsilon=3)
+    env = LaplaceClipRescale(BanditEnv(Replay(np.tile([0.2, 0.6], (20, 1)), ledger=ledger)), epsilon=1)
+    env.reset()
+    below = env.unwrapped
+    copied = copy.deepcopy(below)
+    assert [copied.step(1)[1] for _ in range(20)] == [below.step(1)[1] for _ in range(20)] == [0.6] * 20
+    assert copied.adversary.ledger is ledger
+    assert ledger.spent.games == 1
+    env.reset()
+    env.step(0)
+    assert ledger.spent.games == 2

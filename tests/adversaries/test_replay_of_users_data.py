@@ -108,7 +108,7 @@ def test_without_gains_a_made_up_table_is_played_with_a_warning():
     assert set(np.unique(gains_of(Replay()))) == {0, 1}
 
 
-# ---- data frames ---------------------------------------------------------------------------------------------------
+# ---- data frames
 
 FRAME = {"a": [0.0, 1.0, 1.0], "b": [1.0, 0.0, 0.5]}
 HALF = {"a": [False, True, True], "b": [1, 0, 0.5]}
@@ -244,7 +244,7 @@ def test_pools_of_texts_or_gaps_are_refused_without_a_word_of_them():
         assert "25" not in str(caught.value)
 
 
-# ---- wrong files of gains ------------------------------------------------------------------------------------------
+# ---- wrong files of gains
 
 
 def refused_by_name(path, *words, persons=None):

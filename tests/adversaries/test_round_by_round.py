@@ -273,7 +273,7 @@ def test_machine_code_is_made_in_a_thread_of_its_own(monkeypatch):
     base.filler.cache_clear()
 
 
-# ---- what the first gains of a process cost ------------------------------------------------------------------------
+# ---- what the first gains of a process cost
 
 
 SHORT = """
@@ -324,7 +324,6 @@ class Counted(SwitchingCost):
     drawn = 0
 
     def next_gains(self, rounds):
-        """Return gains."""
         Counted.drawn += rounds
         return super().next_gains(rounds)
 

@@ -37,7 +37,7 @@ from tests.tools.refusals import refused
 
 @pytest.fixture(autouse=True)
 def shorter_audits(monkeypatch):
-    """Look at the low bits of fewer releases (see `test_float_loss`), and at late releases of shorter games."""
+    """Look at the low bits of fewer releases (see `test_noise_loss`), and at late releases of shorter games."""
     monkeypatch.setattr("dp_bandit_envs.cli.audit_commands.LOW_BITS", 40)
     monkeypatch.setattr("dp_bandit_envs.cli.audit_commands.LATE", 60)
     monkeypatch.setattr("dp_bandit_envs.cli.audit_commands.FEWEST_LATE", 100)
@@ -101,11 +101,9 @@ class HalfTheNoiseLater(Mechanism):
     releases_sums = True
 
     def new_state(self, below):
-        """Return no gains yet."""
         return HalfFrom(np.zeros(1, np.int64))
 
     def guarantee(self, below):
-        """Claim 1."""
         return PrivacyGuarantee(epsilon=1.0)
 
 
@@ -158,11 +156,9 @@ class InPython(HalfTheNoiseLater):
 
     @property
     def release(self):
-        """A bound method."""
         return self.release_here
 
     def release_here(self, state, arm, gain, rng):
-        """Release a gain."""
         return release_with_half_the_noise_later(state, arm, gain, rng)
 
 
@@ -263,28 +259,14 @@ def draw_once_a_round(state, arm, gain, rng):
     return to_grid(gain + state.draws[0], state.grid), 1
 
 
-def noisy_once(state, arm, gain, rng):
-    """Round the first release only."""
-    state.seen[0] += 1
-    return noisy(gain, 1.0, state.grid if state.seen[0] == 1 else 0.0, rng), 1
+def noisy_where(is_rounded):
+    """Return a release of noise that is rounded where its number is."""
 
+    def release(state, arm, gain, rng):
+        state.seen[0] += 1
+        return noisy(gain, 1.0, state.grid if is_rounded(state.seen[0]) else 0.0, rng), 1
 
-def noisy_for_nine(state, arm, gain, rng):
-    """Round the first nine releases."""
-    state.seen[0] += 1
-    return noisy(gain, 1.0, state.grid if state.seen[0] < 10 else 0.0, rng), 1
-
-
-def noisy_but_third(state, arm, gain, rng):
-    """Round all releases but the third."""
-    state.seen[0] += 1
-    return noisy(gain, 1.0, 0.0 if state.seen[0] == 3 else state.grid, rng), 1
-
-
-def noisy_but_twelfth(state, arm, gain, rng):
-    """Round all releases but the twelfth."""
-    state.seen[0] += 1
-    return noisy(gain, 1.0, 0.0 if state.seen[0] == 12 else state.grid, rng), 1
+    return staticmethod(release)
 
 
 def noisy_for_one(state, arm, gain, rng):
@@ -304,11 +286,9 @@ class Claims(Mechanism):
     for_all = False
 
     def new_state(self, below):
-        """Return no gains yet."""
         return Plain(np.zeros(1, np.int64), np.zeros(40), 2.0**-8)
 
     def guarantee(self, below):
-        """Claim it."""
         return PrivacyGuarantee(epsilon=1.0 if self.for_all else below.sensitivity)
 
 
@@ -316,10 +296,10 @@ LEAKS = [
     ({"release": staticmethod(repeat_draws)}, "exact, 64 rounds"),
     ({"release": staticmethod(noisy_for_one), "for_all": True}, "exact, two gains a round"),
     ({"release": staticmethod(draw_once_a_round), "forget": staticmethod(forget_round)}, "exact, two gains a round"),
-    ({"release": staticmethod(noisy_once)}, "low bits"),
-    ({"release": staticmethod(noisy_for_nine)}, "low bits"),
-    ({"release": staticmethod(noisy_but_third)}, "low bits"),
-    ({"release": staticmethod(noisy_but_twelfth)}, "low bits"),
+    *(
+        ({"release": noisy_where(is_rounded)}, "low bits")
+        for is_rounded in (lambda n: n == 1, lambda n: n < 10, lambda n: n != 3, lambda n: n != 12)
+    ),
 ]
 
 
@@ -338,7 +318,6 @@ class ForOneGain(Claims):
     release = staticmethod(noisy_for_one)
 
     def new_state(self, below):
-        """Return no gains yet."""
         if below.sensitivity > 1:
             raise self.refusal("one gain a round, please.")
         return super().new_state(below)

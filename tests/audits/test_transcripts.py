@@ -95,7 +95,6 @@ class Stubborn(Exp3):
     """An agent that is no compilable function."""
 
     def update(self, arm, observation):
-        """Learn as usual."""
         super().update(arm, observation)
 
 

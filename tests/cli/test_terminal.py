@@ -38,12 +38,6 @@ def test_a_folder_is_not_named_like_a_file(tmp_path):
     assert folder(tmp_path / "plot.png").is_dir()
 
 
-@pytest.mark.thorough
-def test_a_run_takes_a_horizon_as_people_write_it(dp_bandit):
-    code, out, _ = dp_bandit("run", "Stochastic", "EXP3", "--horizon", "2e2", "--trials", 1, "--out", "mine")
-    assert code == 0 and "200 rounds" in out
-
-
 def test_a_run_shows_how_far_it_is(dp_bandit, monkeypatch):
     """Saved games count as done; a pipe gets lines, which stay."""
     monkeypatch.setattr(progress, "FIRST_LINE", 0.0)
@@ -60,7 +54,7 @@ def test_roles_of_sphinx_go():
 
 
 PROGRAM = "import sys; sys.argv[0] = 'dp-bandit'; from dp_bandit_envs.cli import main; main()"
-SMALL = ("--horizon", "20", "--trials", "1", "--jobs", "1", "--out", "mine")
+SHORT_RUN = ("run", "Stochastic", "Uniform", "--trials", "2", "--horizon", "20", "--jobs", "1", "--out")
 # Without coercion and UTF-8 mode, which Python turns on by itself in this locale.
 LOCALE = {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0", "COLUMNS": "200"}
 LOCALES = {"ASCII locale": LOCALE, "ASCII and strict": LOCALE | {"PYTHONIOENCODING": "ascii:strict"}}
@@ -71,7 +65,7 @@ locales = pytest.mark.parametrize("locale", LOCALES.values(), ids=LOCALES.keys()
 def in_locale(folder, locale, *words):
     """Run the command line in a process of its own; return code, and stdout and stderr as bytes."""
     own = {key: value for key, value in os.environ.items() if key not in ("PYTHONIOENCODING", "FORCE_COLOR")}
-    command = [sys.executable, "-c", PROGRAM, *(word.encode() for word in words)]
+    command = [sys.executable, "-c", PROGRAM, *(word if isinstance(word, bytes) else word.encode() for word in words)]
     done = subprocess.run(command, cwd=folder, env=own | locale, capture_output=True)
     return done.returncode, done.stdout, done.stderr
 
@@ -104,9 +98,44 @@ def test_files_may_have_names_that_the_locale_cannot_read(tmp_path, locale):
     assert "dp-bandit run donnée.npy EXP3 --trials 1 --jobs 1 --out été" in text.replace("'", "")
 
 
+FOLDERS = {
+    "no text": b"\xff\xfe\x80",
+    "markup": b"[/bold]",
+    "line break": b"a\nb",
+    "blank": b" ",
+    "letters of other alphabets": "ünï☃".encode(),
+    "escape code": b"\x1b[31m",
+    "long": b"a" * 300,
+    "a device": b"/dev/null",
+    "nothing": b"",
+}
+SLOW = [name for name in FOLDERS if name not in ("no text", "long")]
+
+
+@pytest.mark.thorough
+@pytest.mark.slow_cases(*SLOW, "no text-C", "long-C", "letters of other alphabets-C")
+@pytest.mark.skipif(os.name != "posix", reason="names of bytes")
+@pytest.mark.parametrize(
+    ("name", "locale"),
+    [
+        *(pytest.param(name, {}, id=name) for name in FOLDERS),
+        *(pytest.param(name, LOCALE, id=f"{name}-C") for name in ("no text", "long", "letters of other alphabets")),
+    ],
+)
+def test_a_folder_with_an_odd_name_is_no_traceback(name, locale, tmp_path):
+    code, _, err = in_locale(tmp_path, locale, *SHORT_RUN, FOLDERS[name])
+    if name in ("long", "a device"):
+        assert code == 2 and err.startswith(b"error: ")
+    elif name in ("blank", "nothing"):
+        assert code == 2 and b"--out" in err and b"Traceback" not in err
+    else:
+        assert (code, err) == (0, b"")
+        assert os.path.exists(os.path.join(os.fsencode(tmp_path), FOLDERS[name], b"report.md"))
+
+
 @pytest.mark.thorough
 def test_a_wrong_word_is_one_line(tmp_path):
-    code, out, err = in_locale(tmp_path, LOCALE, "run", "Stochéstic", "EXP3", *SMALL)
+    code, out, err = in_locale(tmp_path, LOCALE, "run", "Stochéstic", "EXP3", *SHORT_RUN[3:], "mine")
     assert (code, out) == (2, b"")
     assert err.startswith(b"error: unknown environment") and err.count(b"\n") == 1
 

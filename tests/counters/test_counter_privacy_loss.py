@@ -1,43 +1,36 @@
-"""The exact privacy loss of one item over all releases, found without believing what a counter says of its nodes.
+"""The exact privacy loss of one item over all releases, and the width that errors exceed no more often than claimed."""
 
-Each test recovers the linear map L from draws to releases from outside, and asks by how much the draws must change to
-hide a change of one item: L R_j = (the step of item j). For Laplace draws the log-density of all releases together then
-moves by at most sum_i |R_ij| / scale_i, and by exactly that at the least such R_j; for Gaussian ones the distance is
-||R_j||_2 / sigma.
-
-The items may depend on earlier releases, and L need not be lower triangular: all that this needs is draws that do not
-depend on the items (the density of the outputs is that of L z, shifted). `linear_map` asserts that their scales and
-order do not depend on other draws, and `test_counter_contract` that they do not depend on the items.
-"""
-
+import functools
+import itertools
 import math
 from fractions import Fraction
 
 import numpy as np
 import pytest
-from scipy.special import log_ndtr
+from scipy.optimize import brentq
+from scipy.special import gammaincc, gammaln, log_ndtr, roots_legendre
+from scipy.stats import binom
 
 from dp_bandit_envs.privacy.counters import HybridCounter
-from dp_bandit_envs.privacy.counters.counter import node_scale
-from tests.tools.counter_noise import (
-    LAPLACE,
-    counter,
-    laplace_losses,
-    linear_map,
-    measured_noise,
-    shifts,
-)
+from dp_bandit_envs.privacy.counters.counter import laplace_width, node_scale
+from tests.tools.counter_noise import ALL, LAPLACE, counter, laplace_losses, linear_map, measured_noise, shifts
 from tests.tools.fake_draws import Impulse
 
 EPSILON = 0.7
 
 
+SHORT = [1, 2, 3, 4, 7, 8, 9, 31, 32, 33, 40]
+
+
+LONG = [63, 64, 65, 127, 128, 129]
+
+
 @pytest.mark.thorough
-def test_no_item_loses_more_than_epsilon():
-    for horizon in [1, 2, 3, 4, 7, 8, 9, 31, 32, 33, 40]:
-        for name in LAPLACE:
-            some = counter(name, horizon, EPSILON)
-            assert laplace_losses(some, horizon).max() <= EPSILON * (1 + 1e-9)
+@pytest.mark.parametrize("name", LAPLACE)
+@pytest.mark.parametrize("horizons", [SHORT, pytest.param(LONG, marks=pytest.mark.slow)], ids=["short", "long"])
+def test_no_item_loses_more_than_epsilon(horizons, name):
+    for horizon in horizons:
+        assert laplace_losses(counter(name, horizon, EPSILON), horizon).max() <= EPSILON * (1 + 1e-9)
 
 
 FULL = [
@@ -62,31 +55,12 @@ def test_no_item_loses_more_than_epsilon_in_any_base(base, horizon):
     assert laplace_losses(some, horizon).max() == pytest.approx(EPSILON, rel=2e-9)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", LAPLACE)
-@pytest.mark.parametrize("horizon", [63, 64, 65, 127, 128, 129])
-def test_no_item_loses_more_than_epsilon_in_long_runs(name, horizon):
-    some = counter(name, horizon, EPSILON)
-    assert laplace_losses(some, horizon).max() <= EPSILON * (1 + 1e-9)
-
-
 @pytest.mark.parametrize("horizon", [5, 8, 31, 32, 64])
 def test_the_papers_hybrid_loses_twice_epsilon_and_says_so(horizon):
     some = HybridCounter(epsilon=EPSILON, budget="paper")
     worst = laplace_losses(some, horizon).max()
     assert worst == pytest.approx(2 * EPSILON, rel=2e-9)
     assert worst == pytest.approx(some.guarantee.epsilon, rel=2e-9)
-
-
-def test_losses_of_the_hybrid_by_hand():
-    """T = 8, epsilon = 1; a draw of the logarithmic part has scale 2, a node of the tree of k levels 2 k.
-
-    Items 1, 2, 4 and 8 enter one logarithmic draw: 1/2. Item 3 also enters its tree's only node: 1/2 more. Items 5 to 7
-    have a tree of two levels: item 5 enters the node of itself and that of 5 and 6 (1/4 each), item 6 the latter only,
-    and item 7 its own only.
-    """
-    losses = laplace_losses(HybridCounter(epsilon=1.0), 8)
-    assert losses == pytest.approx([0.5, 0.5, 1.0, 0.5, 1.0, 0.75, 0.75, 0.5], rel=2e-9)
 
 
 @pytest.mark.parametrize("name", ["binary", "honaker", "smooth-binary", "k-ary", "logarithmic"])
@@ -110,7 +84,7 @@ def test_the_recovered_map_gives_the_noise_of_true_draws(name):
     assert np.abs(noise @ draws - np.array(released)[covers - 1]).max() < 1e-12 * np.abs(draws).sum()
 
 
-# ---- Gaussian ------------------------------------------------------------------------------------------------------
+# ---- Gaussian
 
 
 def smallest_delta(distance: float, epsilon: float) -> float:
@@ -150,7 +124,7 @@ def test_releases_of_the_square_root_are_as_correlated_as_its_map_says():
             assert abs(products.mean() - covariance[first - 1, second - 1]) < 5 * error
 
 
-# ---- rounding ------------------------------------------------------------------------------------------------------
+# ---- rounding
 
 
 @pytest.mark.thorough
@@ -176,3 +150,131 @@ def test_scales_are_never_rounded_towards_less_noise(name):
                 nodes = some.nodes_per_item
             for scale in set(impulse.asked[before:]):
                 assert Fraction(scale) >= Fraction(nodes) / Fraction(epsilon)
+
+
+# ---- widths
+
+
+HORIZON = 130
+AT = np.array([1, 2, 7, 64, 65, 100, 127, 128])
+TRIALS = 30_000
+PROBABILITIES = [0.99, 0.5, 0.05, 0.01, 1e-3, 1e-6, 1e-12, 1e-50, 1e-300]
+
+
+@functools.cache
+def errors(name: str) -> np.ndarray:
+    """Return the absolute errors of independent releases, `(times, trials)`."""
+    return np.abs(measured_noise(counter(name, HORIZON), name, AT, TRIALS, seed=3))
+
+
+@functools.cache
+def widths(name: str) -> dict[float, list[float]]:
+    """Return the widths at all times, asked for as a user would, by the failure probability."""
+    some, found = (
+        counter(name, HORIZON, rng=np.random.default_rng(0)),
+        {probability: [] for probability in PROBABILITIES},
+    )
+    for t in range(1, AT[-1] + 1):
+        some.insert(0.0)
+        for probability in PROBABILITIES if t in AT else ():
+            found[probability].append(some.error_width(probability))
+    return found
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("failure_probability", [0.5, 0.01, 1e-3])
+def test_errors_exceed_the_width_no_more_often_than_claimed(name, failure_probability):
+    """Failures are binomial with at most this probability: so many or more of them must not be rarer than 1e-6.
+
+    False alarm: 8e-6 (1e-6 at each of eight times).
+    """
+    for place in range(len(AT)):
+        failures = int((errors(name)[place] > widths(name)[failure_probability][place]).sum())
+        assert binom.sf(failures - 1, TRIALS, failure_probability) > 1e-6
+
+
+def tail(draws: int, beyond: float) -> float:
+    """Return P(|Lap(1) + ... + Lap(1)| > beyond): a Laplace sum is a difference of two Gamma(draws) variables."""
+    nodes, weights = roots_legendre(400)
+    y = (nodes + 1) / 2 * (60 + 3 * draws)
+    density = np.exp((draws - 1) * np.log(y) - y - gammaln(draws))
+    return (60 + 3 * draws) * float(weights @ (density * gammaincc(draws, beyond + y)))
+
+
+def exact_quantile(draws: int, failure_probability: float) -> float:
+    return brentq(lambda beyond: tail(draws, beyond) - failure_probability, 0, 80 + draws)
+
+
+def test_exact_quantiles_by_hand():
+    """P(|Lap(1)| > w) = exp(-w), and for two draws exp(-w) (1 + w / 2)."""
+    assert exact_quantile(1, 0.01) == pytest.approx(math.log(100), rel=1e-8)
+    assert tail(2, 3.0) == pytest.approx(math.exp(-3) * 2.5, rel=1e-9)
+
+
+@pytest.mark.parametrize("draws", [1, 2, 3])
+@pytest.mark.parametrize("failure_probability", [0.05, 0.01])
+def test_width_of_few_draws_is_within_1_6_of_the_exact_quantile(draws, failure_probability):
+    """At t = 2^k the binary counter releases one draw: there the width should be b ln(1 / gamma), or not far above."""
+    assert laplace_width([(1.0, draws)], failure_probability) <= 1.6 * exact_quantile(draws, failure_probability)
+
+
+def test_errors_exceed_the_width_with_at_most_the_failure_probability_exactly():
+    """Up to 1e-12, what the integral may be off by."""
+    for failure_probability in [0.9, 0.5, 0.05, 1e-3, 1e-9]:
+        for draws in [1, 2, 5, 17, 100]:
+            assert tail(draws, laplace_width([(1.0, draws)], failure_probability)) <= failure_probability + 1e-12
+
+
+def chernoff(scales: list[tuple[float, int]], failure_probability: float) -> float:
+    """Return the Chernoff bound's least value on a fine grid of s / s_max, dense at both ends."""
+    widest = max(scale for scale, _ in scales)
+    share = np.concatenate([np.geomspace(1e-4, 0.5, 20_001), 1 - np.geomspace(1e-6, 0.5, 20_001)])
+    logs = sum(number * np.log1p(-((scale / widest * share) ** 2)) for scale, number in scales)
+    return float(((math.log(2 / failure_probability) - logs) * widest / share).min())
+
+
+def test_width_is_no_wider_than_the_best_chernoff_bound():
+    for failure_probability in [0.9, 0.05, 1e-6, 1e-20, 1e-100]:
+        for scales in [
+            [(1.0, 1)],
+            [(3.0, 17)],
+            [(1.0, 1), (100.0, 2)],
+            [(1e-3, 1000), (1.0, 1)],
+            [(0.5, 4), (2.0, 3), (7.0, 2)],
+        ]:
+            assert laplace_width(scales, failure_probability) <= chernoff(scales, failure_probability) * (1 + 1e-12)
+
+
+def test_widths_of_the_hybrid_at_131071_items():
+    """Epsilon = 1 and failure probability n^-4: 2497.6, and 1248.8 when each part has all of epsilon, exactly half."""
+    n = 2**17 - 1
+    split = laplace_width(HybridCounter(epsilon=1.0).scales(n), n**-4)
+    paper = laplace_width(HybridCounter(epsilon=1.0, budget="paper").scales(n), n**-4)
+    assert split == pytest.approx(2497.6, abs=0.1)
+    assert paper == pytest.approx(1248.8, abs=0.1)
+    assert split == pytest.approx(2 * paper, rel=1e-12)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("name", ALL)
+def test_width_grows_as_the_failure_probability_falls(name):
+    for at_one_time in zip(*widths(name).values(), strict=True):
+        assert all(0 < narrow < wide < math.inf for narrow, wide in itertools.pairwise(at_one_time))
+
+
+def test_width_exists_for_the_smallest_failure_probability_and_without_noise():
+    """2 / 5e-324 is more than a double holds; its logarithm is not."""
+    assert 744 < laplace_width([(1.0, 1)], 5e-324) < 760
+    assert laplace_width([], 0.1) == laplace_width([(0.0, 5), (2.0, 0)], 0.1) == 0.0
+    assert laplace_width([(1.0, 3), (0.0, 7), (9.0, 0)], 0.1) == laplace_width([(1.0, 3)], 0.1)
+
+
+@pytest.mark.parametrize("failure_probability", [0.5, 0.05, 1e-6, 1e-12])
+def test_gaussian_width_covers_and_is_tight(failure_probability):
+    """P(|N| > w) = erfc(w / sqrt 2), exactly."""
+    some = counter("square-root", 50, rng=np.random.default_rng(0))
+    for _ in range(50):
+        some.insert(0.0)
+    deviations = some.error_width(failure_probability) / math.sqrt(some.variance(50))
+    assert 0.1 * failure_probability < math.erfc(deviations / math.sqrt(2)) <= failure_probability

@@ -72,16 +72,7 @@ class Hidden(Moving):
         return gains
 
 
-class Forgets(Hidden):
-    late = "forgets"
-
-
-class TooMuch(Hidden):
-    late = "too much"
-
-
-class FailsLate(Hidden):
-    late = "fails"
+Forgets, TooMuch, FailsLate = (type("Late", (Hidden,), {"late": late}) for late in ("forgets", "too much", "fails"))
 
 
 class Ends(Hidden):

@@ -29,92 +29,80 @@ def test_every_table_of_guarantees_names_its_convention():
     assert (PURE, DELTA) == (30, 1e-6) and "pure up to 30" in CONVENTION and "delta = 1e-6" in CONVENTION
 
 
-@pytest.mark.parametrize(
-    ("row", "name", "parameters"),
-    [
-        ("`EXP3`", "EXP3", {}),
-        ("`DP-EXP3-Lap`", "DP-EXP3-Lap", {"epsilon": 1.0}),
-        ("`DP-Lambda-Lap`", "DP-Lambda-Lap", {"epsilon": 1.0}),
-        ("`Batched-Lap-EXP3`", "Batched-Lap-EXP3", {"epsilon": 0.1}),
-        ("`Batched-Lap-HTINF`", "Batched-Lap-HTINF", {"epsilon": 0.1}),
-        ("`Clipped-Lap`", "Clipped-Lap", {"epsilon": 0.1}),
-        ("`Uniform`", "Uniform", {}),
-        ("`EXP3-tau`", "EXP3-tau", {}),
-    ],
-)
-def test_the_table_states_the_guarantee(row, name, parameters):
-    line = next(line for line in PAGE.splitlines() if line.startswith(f"| {row}"))
-    guarantee = make_algorithm(name, **parameters).guarantee(n_arms=4, horizon=2**18)
-    assert f"| {shown(guarantee)}" in line
-    assert "local" not in line or guarantee.model == "local"
+def rows_of(name):
+    """Return the cells of the rows of a table that stands between marks, or below a heading."""
+    start, _, end = name.partition(" ... ")
+    text = PAGE.split(start)[1].split(end)[0] if end else PAGE.split(start)[1]
+    return [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.splitlines() if line.startswith("| `")]
 
 
-def test_the_table_states_the_papers_figures():
-    table = PAGE.split("<!-- guarantees")[1].split("<!-- end of guarantees")[0]
-    lines = {line.split("`")[1]: line for line in table.splitlines() if line.startswith("| `")}
-    tau = make_algorithm("EXP3-tau")
-    exp3 = make_algorithm("EXP3")
-    size = {"n_arms": 4, "horizon": 2**18}
-    assert f"| {tau.paper_guarantee(**size).epsilon:.0f} |" in lines["EXP3-tau"]
-    assert f"| {exp3.paper_guarantee(**size).epsilon:.0f} |" in lines["EXP3"]
+def names_in(cell):
+    return re.findall("`([^`]+)`", cell)
+
+
+SIZE = {"n_arms": 4, "horizon": 2**18}
+
+
+def test_the_first_table_states_the_guarantees_and_the_papers_figures():
+    rows = {names_in(row[0])[0]: row for row in rows_of("<!-- guarantees ... <!-- end of guarantees")}
+    epsilons = {"DP-EXP3-Lap": 1.0, "DP-Lambda-Lap": 1.0}
+    epsilons |= dict.fromkeys(("Batched-Lap-EXP3", "Batched-Lap-HTINF", "Clipped-Lap"), 0.1)
+    for name in ("EXP3", "Uniform", "EXP3-tau", *epsilons):
+        parameters = {"epsilon": epsilons[name]} if name in epsilons else {}
+        guarantee = make_algorithm(name, **parameters).guarantee(**SIZE)
+        line = " | ".join(rows[name])
+        assert f"| {shown(guarantee)}" in line and ("local" not in line or guarantee.model == "local"), name
+    for name in ("EXP3-tau", "EXP3"):
+        assert f"{make_algorithm(name).paper_guarantee(**SIZE).epsilon:.0f}" in rows[name]
 
 
 def test_every_algorithm_is_in_a_table_of_guarantees():
-    for name in algorithm_names():
-        rows = [line.split("|")[1] for line in PAGE.splitlines() if line.startswith("| `")]
-        assert any(f"`{name}`" in row for row in rows)
+    listed = {name for line in PAGE.splitlines() if line.startswith("| `") for name in names_in(line.split("|")[1])}
+    assert set(algorithm_names()) <= listed
 
 
 @pytest.mark.thorough
 def test_the_second_table_states_the_guarantees_of_stochastic_algorithms():
-    table = PAGE.split("<!-- stochastic guarantees")[1].split("<!-- end of stochastic guarantees")[0]
-    rows = [line.split("|")[1:5] for line in table.splitlines() if line.startswith("| `")]
+    rows = rows_of("<!-- stochastic guarantees ... <!-- end of stochastic guarantees")
     assert len(rows) == 19
-    for names, _, stated, claimed in rows:
-        for name in re.findall("`([^`]+)`", names):
+    for names, _, stated, claimed in (row[:4] for row in rows):
+        for name in names_in(names):
             algorithm = make_algorithm(name)
-            guarantee = algorithm.guarantee(n_arms=4, horizon=2**18)
+            guarantee = algorithm.guarantee(**SIZE)
             if guarantee.model == "none":
-                assert stated.strip() == "none"
+                assert stated == "none"
                 continue
-            assert stated.strip().startswith(shown(guarantee)) and guarantee.model in stated
+            assert stated.startswith(shown(guarantee)) and guarantee.model in stated
             # The pair that DP-UCB-INT was asked for.
             assert guarantee.delta in (0, DELTA) or f"({guarantee.epsilon:.3g} at delta = e⁻¹⁰)" in stated
-            paper = algorithm.paper_guarantee(n_arms=4, horizon=2**18).epsilon
-            assert paper == 1.0 and (claimed.strip().startswith("the same") == (guarantee.epsilon == 1.0))
+            paper = algorithm.paper_guarantee(**SIZE).epsilon
+            assert paper == 1.0 and (claimed.startswith("the same") == (guarantee.epsilon == 1.0))
 
 
-def test_the_third_table_states_the_guarantees_of_full_information():
-    table = PAGE.split("<!-- full information guarantees")[1].split("<!-- end of full information guarantees")[0]
-    rows = {line.split("`")[1]: line.split("|")[3] for line in table.splitlines() if line.startswith("| `")}
+def test_the_third_and_fourth_table_state_the_guarantees_of_full_information_and_of_payoffs():
+    rows = {
+        names_in(row[0])[0]: row[2]
+        for row in rows_of("<!-- full information guarantees ... <!-- end of full information guarantees")
+    }
     assert sorted(rows) == sorted(FULL_INFORMATION)
     for name, stated in rows.items():
-        guarantee = make_algorithm(name).guarantee(n_arms=4, horizon=2**18)
-        assert stated.strip().startswith(shown(guarantee))
-        assert guarantee.model in stated or name == "Hedge"
-
-
-def test_the_fourth_table_states_the_guarantees_of_algorithms_that_learn_from_payoffs():
-    table = PAGE.split("### Points and features")[1]
-    rows = [line.split("|")[1:4] for line in table.splitlines() if line.startswith("| `")]
-    assert len(rows) == 6
-    for names, _, stated in rows:
+        guarantee = make_algorithm(name).guarantee(**SIZE)
+        assert stated.startswith(shown(guarantee)) and (guarantee.model in stated or name == "Hedge")
+    of_payoffs = rows_of("### Points and features")
+    assert len(of_payoffs) == 6
+    for names, _, stated in (row[:3] for row in of_payoffs):
         given = re.search(r"epsilon = ([\d.]+)", names)
-        for name in re.findall("`([^`]+)`", names):
-            algorithm = make_algorithm(name, **({"epsilon": float(given[1])} if given else {}))
-            guarantee = algorithm.guarantee(n_arms=4, horizon=2**18)
-            assert stated.strip() == (f"{shown(guarantee)}, {guarantee.model}" if given else "none")
+        for name in names_in(names):
+            guarantee = make_algorithm(name, **({"epsilon": float(given[1])} if given else {})).guarantee(**SIZE)
+            assert stated == (f"{shown(guarantee)}, {guarantee.model}" if given else "none")
             assert given or guarantee.model == "none"
 
 
 def test_every_algorithm_has_its_source_with_a_link():
     rows = PAGES["docs/api.md"].partition("## Sources")[2].partition("\n## ")[0].splitlines()
-    found = {
-        name: row for row in rows for name in re.findall("`([^`]+)`", row.split("|")[1:2][0] if "|" in row else "")
-    }
+    found = {name: row for row in rows if "|" in row for name in names_in(row.split("|")[1])}
     assert set(found) == set(algorithm_names())
     for name, row in found.items():
-        reference = make_algorithm(name).reference
-        years = re.findall(r"\((\d{4})\)", reference)
+        years = re.findall(r"\((\d{4})\)", make_algorithm(name).reference)
         assert len(years) == row.count("](http"), name
         assert all(f"({year})](http" in row for year in years), name

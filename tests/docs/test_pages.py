@@ -1,23 +1,29 @@
-"""The code of the README and of every page of docs/ runs, and their commands and links are right."""
+"""The code of the README, of every page of docs/ and of docstrings runs, and their commands and links are right."""
 
 import ast
+import doctest
+import importlib.util
 import re
 import shlex
 import subprocess
 import sys
 import tomllib
 
+import gymnasium as gym
 import numpy as np
 import pytest
 import typer
 from typer.testing import CliRunner
 
+import dp_bandit_envs
 from dp_bandit_envs import compare, load
+from dp_bandit_envs.algorithms import ALGORITHMS
 from dp_bandit_envs.cli.app import app
+from dp_bandit_envs.envs.registration import GAMES
 from tests.docs.test_generated_pages import papers
-from tests.tools.pages import OURS, PAGES, ROOT, blocks, lines, prose, run, save_files, small
+from tests.tools.pages import NEIGHBOURS, OURS, PAGES, ROOT, blocks, lines, prose, run, save_files, small
 
-# test_data_commands, beside the tests of the command line, follows the first: its commands read what its Python writes.
+# tests/cli/test_real_data.py follows the first: its commands read what its Python writes.
 # The second needs a cluster; tests/faults/test_cluster.py starts one.
 FOLLOWED = {"docs/real-data.md", "docs/cluster.md"}
 ALONE = [name for name in OURS if name not in FOLLOWED]
@@ -30,7 +36,7 @@ PLAIN = re.compile(
     r"|pip install ['\"]?[\w.-]*(\[\w+\])?( @ git\+<address>)?['\"]?"
 )
 NO_PAPER = re.compile("Python|AAAI|ICML|FORC|January|Intel|Zen")
-MADE_HERE = ("make ", "dp-bandit ", "python examples/", "marimo export ")  # the last in tests/labs/test_exports.py
+MADE_HERE = ("make ", "dp-bandit ", "python examples/", "marimo export ")  # the last in tests/labs/test_notebooks.py
 WITH_PYTHON = [name for name in ALONE if blocks(name, "python")]
 
 
@@ -178,3 +184,65 @@ def test_extras_that_pages_name_exist():
     named |= {extra for cell in table for extra in re.findall(r"`([\w-]+)`", cell)}
     assert {"all", "fast", "sb3"} <= named
     assert named <= set(project["optional-dependencies"])
+
+
+NAMES = [name for name in dp_bandit_envs.__all__ if name != "__version__"]
+
+
+@pytest.fixture
+def registers_as_before():
+    """Take away what an example adds to the tables of this process."""
+    tables = (gym.registry, ALGORITHMS, GAMES)
+    before = [dict(table) for table in tables]
+    yield
+    for table, rows in zip(tables, before, strict=True):
+        table.clear()
+        table.update(rows)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("name", NAMES)
+def test_the_example_of_a_docstring_prints_what_it_says(name, registers_as_before):
+    thing = getattr(dp_bandit_envs, name)
+    found = doctest.DocTestParser().get_doctest(thing.__doc__ or "", {}, name, None, None)
+    assert len(found.examples) >= 2 and "Example:" in thing.__doc__
+    assert any(example.want for example in found.examples)
+    told = []
+    doctest.DocTestRunner(verbose=False).run(found, out=told.append)
+    assert not told, "".join(told)
+
+
+ADAPTERS = [name[len(NEIGHBOURS) : -3] for name in PAGES if name.startswith(NEIGHBOURS)]
+NEEDS = {
+    "cleanrl": "torch",
+    "mabwiser": "mabwiser",
+    "minari": "minari",
+    "river": "river",
+    "stable-baselines3": "stable_baselines3",
+    "torchrl": "torchrl",
+    "vowpal-wabbit": "vowpalwabbit",
+}
+"""The package that a page's code needs; the others need none."""
+
+
+@pytest.mark.thorough
+@pytest.mark.slow_cases(
+    "cleanrl", "foreign-environments", "mabwiser", "stable-baselines3", "text-observations", "torchrl"
+)
+@pytest.mark.parametrize("name", ADAPTERS)
+def test_the_code_of_an_adapters_page_runs(name, tmp_path):
+    """Its blocks run from top to bottom in one process, with warnings as errors."""
+    if name in NEEDS and importlib.util.find_spec(NEEDS[name]) is None:
+        pytest.skip(f"{NEEDS[name]} is not installed; pip install 'dp-bandit-envs[neighbours]'")
+    code = "\n\n".join(blocks(f"{NEIGHBOURS}{name}.md", "python"))
+    command = [sys.executable, "-W", "error", "-c", code]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, encoding="utf-8")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout
+
+
+def test_every_page_of_an_adapter_states_the_guarantee_and_the_limits():
+    assert len(ADAPTERS) == 10 and set(NEEDS) <= set(ADAPTERS)
+    for name in ADAPTERS:
+        text = PAGES[f"{NEIGHBOURS}{name}.md"]
+        assert text.count("**Guarantee.**") == text.count("**Limits.**") >= 1, name

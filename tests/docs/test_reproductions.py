@@ -1,4 +1,4 @@
-"""The pages of reproductions: every number is that of the stored results of its command."""
+"""The pages of reproductions and of the suite: every number is that of stored results."""
 
 import importlib
 import json
@@ -10,10 +10,14 @@ from typer.testing import CliRunner
 from dp_bandit_envs.cli.app import app
 from dp_bandit_envs.experiments.report import numbers_json
 from dp_bandit_envs.figures.reproduction import study_of
+from dp_bandit_envs.plots.plot_style import as_bytes
+from dp_bandit_envs.suite.reference import reference
+from dp_bandit_envs.suite.sheet import ALL_AXES, best_of
+from dp_bandit_envs.suite.task_table import AXES, TASKS
 from tests.docs.test_generated_pages import reproduction_pages
-from tests.tools.pages import PAGES, prose
+from tests.tools.pages import PAGES, ROOT, prose
 
-drawn_again = importlib.import_module("generators.drawn_again")
+drawn_again, suite_page = (importlib.import_module(f"generators.{name}") for name in ("drawn_again", "suite_page"))
 NAMES = reproduction_pages.PAGES
 MARKED = reproduction_pages.MARKED
 SETTINGS = (
@@ -40,6 +44,8 @@ def test_every_number_of_a_page_is_that_of_the_stored_results(name):
     for chosen in SETTINGS:
         rest = re.sub(chosen, " ", rest)
     assert re.findall(r".{0,30}[\d⁰¹²³⁴⁵⁶⁷⁸⁹]+.{0,20}", rest) == []
+    # At the start of a line a mark would be a block of HTML, which ends the paragraph.
+    assert not re.search(r"^\s*<!--[^ ]", text, re.MULTILINE)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -52,12 +58,6 @@ def test_a_changed_digit_is_found(name):
         place = marked.start(3) + digit.start()
         wrong = text[:place] + ("7" if digit[0] != "7" else "8") + text[place + 1 :]
         assert reproduction_pages.refreshed(wrong, numbers) == text != wrong
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_no_line_begins_with_a_mark(name):
-    """It would be a block of HTML, which ends the paragraph."""
-    assert not re.search(r"^\s*<!--[^ ]", text_of(name), re.MULTILINE)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -128,3 +128,28 @@ def test_formats_by_hand():
         )
     with pytest.raises(KeyError, match="f/c/X"):
         reproduction_pages.refreshed("<!--f/c/X : .1f-->?<!---->", numbers)
+
+
+def test_tables_are_made_from_the_reference():
+    """If this fails after `make reference`, run `python docs/generators suite`."""
+    page = PAGES["docs/suite.md"]
+    assert suite_page.with_tables(page) == page
+    assert {found[2] for found in suite_page.MARKED.finditer(page)} == set(suite_page.TABLES)
+
+
+def test_which_to_take_names_the_best_of_each_axis():
+    """By a second route: from the rows of the file."""
+    rows = re.findall(r"^\| (.*) \|$", suite_page.by_axis(), re.MULTILINE)[2:]
+    assert len(rows) == 1 + len(AXES)
+    for axis, row in zip((ALL_AXES, *AXES), rows, strict=True):
+        for level, cell in zip((0.1, 1.0, 10.0), row.split(" | ")[1:], strict=True):
+            name, score = re.match(r"`([^`]+)` (-?[\d.]+)", cell).groups()
+            best = best_of(reference(), "quick", level, axis)[0]
+            assert suite_page._code(best[0]) == f"`{name}`" and float(score) == pytest.approx(best[1], abs=0.0051)
+
+
+def test_the_page_names_every_task_and_the_picture_is_that_of_the_reference():
+    for task in TASKS.values():
+        assert task.axis in PAGES["docs/suite.md"] and task.name.partition("/")[2] in PAGES["docs/suite.md"]
+    figure = suite_page.picture_of_reference(suite_page.DOTS, suite_page.SIZE)
+    assert (ROOT / "examples" / "suite.png").read_bytes() == as_bytes(figure, "png")

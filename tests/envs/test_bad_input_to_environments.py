@@ -218,11 +218,9 @@ class Given(Adversary):
         self.table = table
 
     def begin(self, rng):
-        """Start again."""
         self.round = 0
 
     def next_gains(self, rounds):
-        """Return rows."""
         self.round += rounds
         return self.table[self.round - rounds : self.round].copy()
 
@@ -295,7 +293,7 @@ def test_an_unknown_argument_is_refused_in_pythons_own_words():
             assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
 
 
-# ---- seeds and options of reset, under every wrapper ----------------------------------------------------------------
+# ---- seeds and options of reset, under every wrapper
 
 MAKERS = {
     **{id_: lambda id_=id_: gym.make(id_, horizon=9) for id_ in IDS},

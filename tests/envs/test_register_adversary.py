@@ -35,11 +35,9 @@ class Drifting(adversaries.Adversary):
         self.power = power
 
     def begin(self, rng):
-        """Start a new game."""
         self._rng = rng
 
     def next_gains(self, rounds):
-        """Return the next gains."""
         return self._rng.random((rounds, 1)) ** (self.power * np.arange(1, self.n_arms + 1))
 
 

@@ -1,4 +1,9 @@
-"""`gym.make_vec` plays many games natively, each exactly as the scalar environment with the same seed."""
+"""`gym.make_vec` plays many games natively, each as its scalar game; and one adversary in several environments."""
+
+import copy
+import pickle
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import gymnasium as gym
 import numpy as np
@@ -6,10 +11,16 @@ import pytest
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from gymnasium.vector.utils import batch_space
 
+from dp_bandit_envs import BanditEnv, play as play_game
 from dp_bandit_envs.adversaries import Stochastic
+from dp_bandit_envs.decisions import Simplex
 from dp_bandit_envs.envs import bandit_vector_env
 from dp_bandit_envs.envs.bandit_vector_env import BanditVectorEnv
+from dp_bandit_envs.envs.graph_env import GraphEnv
+from dp_bandit_envs.envs.point_env import PointEnv
 from dp_bandit_envs.envs.registration import IDS
+from dp_bandit_envs.errors import StepOutsideGameError
+from dp_bandit_envs.graphs import GraphSource
 from tests.tools.doors import one_each
 from tests.tools.plays import POINT_IDS, play
 from tests.tools.refusals import refused
@@ -37,22 +48,18 @@ def assert_same_games(native, looped, seed, steps):
 
 @pytest.mark.thorough
 @pytest.mark.parametrize(("id_", "seed"), one_each(IDS, [[8, 3, 9], 5, [2**40, 0, 1]]), ids=repr)
-def test_vector_equals_the_loop_over_scalar_games_across_an_autoreset(id_, seed):
-    native = gym.make_vec(id_, num_envs=3, horizon=60)
-    looped = SyncVectorEnv([lambda: gym.make(id_, horizon=60)] * 3)
-    assert assert_same_games(native, looped, seed, steps=150) == 2
-
-
-@pytest.mark.thorough
-@every_id
-def test_vector_equals_the_loop_when_a_game_takes_several_blocks(id_, monkeypatch):
-    """No memory for blocks leaves 64 rounds for each, so 200 rounds take four; the scalar games fetch 7 at a time."""
-    monkeypatch.setattr(bandit_vector_env, "BLOCK_BYTES", 1)
-    native = gym.make_vec(id_, num_envs=2, horizon=200)
-    looped = SyncVectorEnv([lambda: gym.make(id_, horizon=200, block_length=7)] * 2)
-    assert assert_same_games(native, looped, 0, steps=250) == 1
-    np.testing.assert_array_equal(native.cumulative_gains, [env.unwrapped.cumulative_gains for env in looped.envs])
-    np.testing.assert_array_equal(native.collected, [env.unwrapped.collected for env in looped.envs])
+@pytest.mark.parametrize("several_blocks", [False, True])
+def test_vector_equals_the_loop_over_scalar_games_across_an_autoreset(id_, seed, several_blocks, monkeypatch):
+    """No memory for blocks leaves 64 rounds for each, so 150 rounds take three; the scalar games fetch 7 at a time."""
+    if several_blocks:
+        monkeypatch.setattr(bandit_vector_env, "BLOCK_BYTES", 1)
+    horizon, block = (150, {"block_length": 7}) if several_blocks else (60, {})
+    native = gym.make_vec(id_, num_envs=3, horizon=horizon)
+    looped = SyncVectorEnv([lambda: gym.make(id_, horizon=horizon, **block)] * 3)
+    assert assert_same_games(native, looped, seed, steps=190) == (1 if several_blocks else 3)
+    for name in ("cumulative_gains", "collected"):
+        scalar = [getattr(env.unwrapped, name) for env in looped.envs]
+        np.testing.assert_array_equal(getattr(native, name), scalar)
     np.testing.assert_array_equal(native.external_regret(), [env.unwrapped.external_regret() for env in looped.envs])
 
 
@@ -142,3 +149,129 @@ def test_wrong_arms_are_refused_and_the_games_go_on():
     for num_envs in (0, -3, 1.5):
         with refused(ValueError, "num_envs", 1, num_envs):
             BanditVectorEnv(num_envs, Stochastic())
+
+
+# ---- one adversary object
+
+
+def gains(env, rounds=20):
+    """Return what arm 0 pays."""
+    return [env.step(0)[1] for _ in range(rounds)]
+
+
+def alone(seed):
+    """Return what it pays without another environment."""
+    env = BanditEnv(Stochastic(2, 100))
+    env.reset(seed=seed)
+    return gains(env)
+
+
+def test_environments_that_are_given_one_adversary_play_games_of_their_own():
+    adversary = Stochastic(2, 100)
+    one, two = BanditEnv(adversary, block_length=8), BanditEnv(adversary, block_length=8)
+    one.reset(seed=0)
+    first = gains(one, 5)
+    two.reset(seed=1)
+    assert gains(two) == alone(1) and first + gains(one, 15) == alone(0)
+
+
+def test_so_do_those_of_a_vector():
+    adversary = Stochastic(2, 100)
+    envs = gym.vector.SyncVectorEnv([lambda: BanditEnv(adversary)] * 2)
+    envs.reset(seed=[0, 1])
+    rewards = [envs.step([0, 0])[1].tolist() for _ in range(20)]
+    assert rewards == [list(both) for both in zip(alone(0), alone(1), strict=True)]
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))], ids=["copy", "pickle"])
+def test_a_copy_in_the_middle_of_a_game_plays_on(copied):
+    env = BanditEnv(Stochastic(2, 100), block_length=8)
+    env.reset(seed=0)
+    first = gains(env, 5)
+    other = copied(env)
+    assert first + gains(other, 15) == first + gains(env, 15) == alone(0)
+    other.reset(seed=1)
+    env.reset(seed=1)
+    assert gains(other) == gains(env) == alone(1)
+
+
+class SecondIsRefused:
+    """An adversary, or what draws its graph, that begins one game only."""
+
+    begun = 0
+
+    def begin(self, rng, *order):
+        self.begun += 1
+        if self.begun > 1:
+            raise RuntimeError("no second game")
+        super().begin(rng, *order)
+
+
+class Once(SecondIsRefused, Stochastic):
+    """An adversary."""
+
+
+class OnceDrawn(SecondIsRefused, GraphSource):
+    """A source of graphs."""
+
+
+def with_graph():
+    env = GraphEnv(gains=Stochastic(5, 100), graph="cycle")
+    env.source = OnceDrawn("cycle", n_arms=5)
+    return env
+
+
+MADE = {
+    "adversary": lambda: BanditEnv(Once(2, 100)),
+    "graph": with_graph,
+    "vector": lambda: BanditVectorEnv(2, Once(2, 100)),
+    "points": lambda: PointEnv(Once(2, 100), Simplex(2)),
+}
+
+
+@pytest.mark.parametrize("made", MADE.values(), ids=MADE)
+def test_after_a_reset_that_was_refused_the_game_before_does_not_go_on(made):
+    """It went on with its old gains, which no ledger counted again."""
+    env = made()
+    play_one = {BanditVectorEnv: [0, 0], PointEnv: [0.5, 0.5]}.get(type(env), 0)
+    env.reset(seed=0)
+    env.step(play_one)
+    with pytest.raises(RuntimeError, match="no second game"):
+        env.reset(seed=1)
+    with refused(StepOutsideGameError, "reset()"):
+        env.step(play_one)
+
+
+class Meeting:
+    """An agent that waits in its first round for a second game to begin, or to be refused."""
+
+    def __init__(self, *events):
+        self.here, self.go_on = events
+
+    def begin(self, *, n_arms, horizon, rng):
+        """Nothing."""
+
+    def select_arm(self):
+        self.here.set()
+        self.go_on.wait()
+        return 0
+
+    def update(self, arm, observation):
+        """Nothing."""
+
+
+def test_no_second_thread_plays_in_an_environment():
+    here, go_on, free = threading.Event(), threading.Event(), threading.Event()
+    free.set()
+    env = BanditEnv(Stochastic(2, 20))
+    with ThreadPoolExecutor(1) as pool:
+        first = pool.submit(play_game, env, Meeting(here, go_on), seed=0)
+        try:
+            assert here.wait(60)
+            with refused(StepOutsideGameError, "BanditEnv"):
+                play_game(env, Meeting(here, free), seed=0)
+        finally:
+            go_on.set()
+        played = first.result()
+    # Afterwards it is free.
+    assert played.gains.tolist() == play_game(env, Meeting(here, free), seed=0).gains.tolist()

@@ -2,6 +2,7 @@
 
 import contextlib
 import errno
+import functools
 import io
 import itertools
 import os
@@ -9,10 +10,11 @@ import unittest.mock
 
 import pytest
 
-from dp_bandit_envs import OutsideGame, files
+from dp_bandit_envs import OutsideGame, files, suite
 from dp_bandit_envs.agents import FunctionalAgent
 from dp_bandit_envs.cli.audit_commands import show_audit
 from dp_bandit_envs.cli.show_commands import show_counters
+from dp_bandit_envs.cli.suite_commands import write_card
 from dp_bandit_envs.cli.terminal import console
 from dp_bandit_envs.course import lab_own_agent
 from dp_bandit_envs.course.checking import WrongAnswer
@@ -47,13 +49,28 @@ def failing(number):
 
         return call
 
+    def opened(path, mode="r", *args, real=io.open, **kwargs):
+        """Stand in for the one of `Path.write_bytes` and `Path.write_text`, which write over what is there."""
+        if "r" in mode or isinstance(path, int):
+            return real(path, mode, *args, **kwargs)
+        called.append("open")
+        return HalfWritten(path, mode) if len(called) == number else real(path, mode, *args, **kwargs)
+
     names = ("open", "fdopen", "fsync", "replace")
-    with unittest.mock.patch.multiple(os, **{name: failed(name, getattr(os, name)) for name in names}):
+    with (
+        unittest.mock.patch.multiple(os, **{name: failed(name, getattr(os, name)) for name in names}),
+        unittest.mock.patch("io.open", opened),
+    ):
         yield called
 
 
 def content(folder):
     return {file.name: file.read_bytes() for file in folder.iterdir()}
+
+
+@functools.cache
+def score_uniform():
+    return suite.evaluate("Uniform", size="tiny", tasks="stochastic/gap-0.3", epsilon=None, seed=3, progress=False)
 
 
 AUDIT = {
@@ -69,6 +86,7 @@ WRITERS = {
     "show counters": (lambda folder: show_counters(64, 1.0, None, folder / "a.svg"), ("a.svg",)),
     "audit": (lambda folder: show_audit(**AUDIT, out=folder / "a.svg"), ("a.svg",)),
     "an agent": (lambda folder: lab_own_agent.saved(FunctionalAgent, "a", folder), ("a.py",)),
+    "a card": (lambda folder: write_card(score_uniform(), folder), ("card.json", "sheet.txt", "figure.png")),
     "grades": (lambda folder: write(folder, []), ("grades.csv", "answers.csv")),
 }
 
@@ -125,12 +143,15 @@ def test_results_that_were_written_are_not_said_to_be_unchanged(tmp_path, monkey
     assert (tmp_path / "r" / "report.md").read_text() == "new"
 
 
-def test_a_diary_that_cannot_be_written_is_named(tmp_path):
+def test_a_diary_that_cannot_be_written_is_named_and_goes_on_where_it_was(tmp_path):
     diary = tmp_path / "diary"
-    game = OutsideGame("DP-KLUCB", n_arms=2, horizon=10, diary=diary)
-    arm = game.next_arm()
-    with failing(1), refused(FileAccessError, str(diary), "learnt", "Input/output"):
-        game.learn(arm, 1.0)
+    for number, reason in ((1, "No space left"), (2, "Input/output")):
+        game = OutsideGame("DP-KLUCB", n_arms=2, horizon=10, diary=diary)
+        arm, before = game.next_arm(), diary.read_bytes()
+        with failing(number), refused(FileAccessError, str(diary), "learnt", reason):
+            game.learn(arm, 1.0)
+        game.close()
+        assert diary.read_bytes() == before
 
 
 def test_a_diary_that_is_a_folder_is_named(tmp_path):

@@ -58,25 +58,17 @@ def unfinished(path, experiment=EXPERIMENT):
 
 
 @pytest.mark.thorough
+@pytest.mark.parametrize("file", ["chunks/a-000000.npz", "results.npz"])
 @pytest.mark.parametrize("change", OTHERS)
-def test_a_chunk_of_another_run_is_refused_by_name(change, tmp_path):
-    mine = unfinished(tmp_path / "mine")
-    other = unfinished(tmp_path / "other", dataclasses.replace(EXPERIMENT, **OTHERS[change]))
-    shutil.copy(other, mine)
+def test_a_file_of_another_run_is_refused_by_name(change, file, tmp_path):
+    play = unfinished if file.startswith("chunks") else go
+    for folder, experiment in (("mine", EXPERIMENT), ("other", dataclasses.replace(EXPERIMENT, **OTHERS[change]))):
+        play(tmp_path / folder, experiment)
+    shutil.copy(tmp_path / "other" / file, tmp_path / "mine" / file)
     before = files(tmp_path)
-    with refused(ResultsError, "a-000000.npz", "configuration"):
+    with refused(ResultsError, file.rpartition("/")[2], "configuration"):
         go(tmp_path / "mine")
     assert files(tmp_path) == before
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("change", OTHERS)
-def test_results_of_another_run_are_refused_by_name(change, tmp_path):
-    go(tmp_path / "mine")
-    go(tmp_path / "other", dataclasses.replace(EXPERIMENT, **OTHERS[change]))
-    shutil.copy(tmp_path / "other" / "results.npz", tmp_path / "mine" / "results.npz")
-    with refused(ResultsError, "results.npz", "configuration"):
-        go(tmp_path / "mine")
 
 
 def test_a_chunk_in_the_place_of_another_is_refused_by_name(tmp_path):

@@ -16,7 +16,7 @@ from dp_bandit_envs.experiments.store import ResultsFolder
 from dp_bandit_envs.figures import figure_graph
 from dp_bandit_envs.figures.figure_graph import ALGORITHMS, LEVELS, REVEALED, SOCIAL
 from dp_bandit_envs.graphs import REAL, as_feedback_graph
-from dp_bandit_envs.plots.plot_style import BLACK, STYLES, as_bytes
+from dp_bandit_envs.plots.plot_style import as_bytes
 
 YES, NO, UNDECIDED = Verdict
 
@@ -158,15 +158,6 @@ def test_the_bound_of_random_graphs_is_a_mean_over_the_graphs_of_the_games(trial
     assert figure_graph.bound(on(panel, trials, seed=5), panel, np.array([100])) == pytest.approx([expected])
 
 
-def test_regret_by_feedback_has_a_column_for_each_number():
-    means = dict(zip(LABELS, np.arange(30).reshape(6, 5) + 1.0, strict=True))
-    feedback = results(costs=means, spread=0.0, panels=())[1]
-    for label in LABELS:
-        found = figure_graph.by_feedback(feedback, label)
-        assert found.shape == (TRIALS, 5)
-        assert found == pytest.approx(np.tile(means[label], (TRIALS, 1)))
-
-
 @pytest.mark.thorough
 def test_the_claims_hold_where_they_do():
     assert verdicts(panels=None) == [YES] * 4
@@ -277,6 +268,9 @@ def test_the_shortest_games_can_be_judged_and_drawn(rounds, trials):
     for figure in figures.values():
         ElementTree.fromstring(as_bytes(figure, "svg"))
     assert f"$T={rounds[-1]}$" in figures["feedback"].axes[0].get_title(loc="left")
+    curves = [line.get_label() for line in figures["graphs"].axes[0].lines]
+    assert curves == [*(f"{name} (no privacy)" for name in ALGORITHMS), figure_graph.BOUND]
+    assert figures["feedback"].axes[0].get_xticks().tolist() == list(REVEALED)
 
 
 @pytest.mark.slow
@@ -289,46 +283,3 @@ def test_thompson_sampling_is_ahead_and_privacy_decides_what_feedback_is_worth(t
     assert found[3].verdict is NO
     pays, costs = found[3].why.split("; ")[:2]
     assert "no privacy" in pays and costs.startswith(COSTS_AT.partition("{}")[0] + "epsilon = 0.1")
-
-
-DRAWN_LEVELS = [rf"DP-KLUCB ($\varepsilon={level}$)" for level in ("0.1", "0.3", "1", "3", "10")]
-DRAWN = [f"{name} (no privacy)" for name in ALGORITHMS]
-
-
-@pytest.fixture(scope="module")
-def drawn():
-    """Results of two real graphs, in which levels differ, and their figure."""
-    means = {label: np.array(PAYS) * (place + 1) for place, label in enumerate(LABELS)}
-    found = results(panels=("karate-club", "les-miserables"), costs=means)
-    return found, figure_graph.draw(found)
-
-
-def lines(axes):
-    return {line.get_label(): line for line in axes.lines}
-
-
-def test_lines_are_means_and_the_bound_is_dashed_and_black(drawn):
-    (graphs, _), figures = drawn
-    for one, panel, chi, arms in zip(figures["graphs"].axes, graphs.experiment.games, (20, 35), (34, 77), strict=False):
-        assert list(lines(one)) == [*DRAWN, figure_graph.BOUND]
-        for name, label in zip(ALGORITHMS, DRAWN, strict=True):
-            line = lines(one)[label]
-            assert line.get_ydata() == pytest.approx(graphs.regret(panel.key, name, "pseudo_regret").mean(axis=0))
-            assert line.get_color() == STYLES[name].colour
-        bound = lines(one)[figure_graph.BOUND]
-        assert bound.get_ydata() == pytest.approx(np.sqrt(chi * np.log(arms) * ROUNDS / 2))
-        assert (bound.get_color(), bound.get_linestyle(), bound.get_marker()) == (BLACK, "--", "None")
-
-
-def test_each_level_has_a_line_over_what_is_revealed(drawn):
-    last = drawn[1]["feedback"].axes[0]
-    assert list(lines(last)) == [*DRAWN_LEVELS, "KL-UCB (no privacy)"]
-    assert last.get_xticks().tolist() == list(REVEALED)
-    for place, line in enumerate(last.lines):
-        assert line.get_xdata() == pytest.approx(REVEALED)
-        assert line.get_ydata() == pytest.approx(np.array(PAYS) * (place + 1))
-    *levels, free = last.lines
-    assert len({line.get_color() for line in levels}) == 1 != len({line.get_linestyle() for line in levels})
-    assert free.get_color() == BLACK
-    assert [text.get_text() for text in last.texts] == ["0.1", "0.3", "1", "3", "10"]
-    assert [text.get_color() for text in last.texts] == [line.get_color() for line in levels]

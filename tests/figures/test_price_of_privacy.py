@@ -18,7 +18,7 @@ from dp_bandit_envs.figures.price_of_privacy import games, panels
 from dp_bandit_envs.figures.price_of_privacy.claims import PAPER_BOUNDS, claims as every_claim, is_exactly_free, numbers
 from dp_bandit_envs.figures.price_of_privacy.games import ARMS, BALL, CUBE, EXPERTS, MANY, PAYOFFS
 from dp_bandit_envs.figures.price_of_privacy.panels import ratio_band
-from dp_bandit_envs.plots.plot_style import GREY, as_bytes
+from dp_bandit_envs.plots.plot_style import as_bytes
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.simulation import simulate
 
@@ -290,14 +290,6 @@ def test_unknown_ratios_and_those_below_zero_can_be_drawn(value, error):
     drawn = {line.get_label(): line.get_ydata() for line in axes.lines}
     own = next(heights for label, heights in drawn.items() if label.startswith("AS-FTRL, k-ary own-norm"))
     assert np.all(own[np.isfinite(own)] > 0)
-
-
-def test_no_figure_has_a_colour_twice():
-    for figure in panels.draw(results()).values():
-        legends = [*figure.legends, *(legend for axes in figure.axes if (legend := axes.get_legend()))]
-        colours = [line.get_color() for legend in legends for line in legend.get_lines()]
-        colours = [colour for colour in colours if colour != GREY]  # of lines that are no algorithms
-        assert colours and len(colours) == len(set(colours))
 
 
 def test_bands_of_ratios_are_95_per_cent_intervals_of_the_logarithm():

@@ -151,34 +151,12 @@ class LabPage:
 
 
 pytestmark = pytest.mark.skipif(missing() is not None, reason=f"labs are not opened in a browser: {missing()}")
-ORDINARY = ("what-is-a-bandit", "price-of-privacy")
-"""The labs that `make test` opens; `make test-slow` opens all."""
 
 
 @pytest.fixture(scope="module")
 def browser():
     with chromium() as driver:
         yield driver
-
-
-def visit(driver, address, name):
-    page = LabPage(driver, address, name)
-    page.predict()
-    before = page.answer()
-    assert page.sliders()
-    page.move()
-    assert page.answer() != before
-    assert page.errors() == []
-
-
-@pytest.mark.slow
-def test_two_labs_answer_to_their_sliders(browser, tmp_path, monkeypatch):
-    # A few rounds are played, not compiled: this is about the page.
-    monkeypatch.setenv("LAB_HORIZON", "60")
-    monkeypatch.delenv("DP_BANDIT_ENVS_COMPILE", raising=False)
-    with labs_served(tmp_path) as address:
-        for name in ORDINARY:
-            visit(browser, address, name)
 
 
 def test_a_wide_table_scrolls_on_a_telephone_and_its_headings_have_room(browser, tmp_path):
@@ -204,7 +182,13 @@ def test_a_wide_table_scrolls_on_a_telephone_and_its_headings_have_room(browser,
 @pytest.mark.parametrize("name", [lab.name for lab in LABS])
 def test_every_lab_answers_to_its_sliders(browser, tmp_path, name, read_only):
     with labs_served(tmp_path, read_only=read_only) as address:
-        visit(browser, address, name)
+        page = LabPage(browser, address, name)
+        page.predict()
+        before = page.answer()
+        assert page.sliders()
+        page.move()
+        assert page.answer() != before
+        assert page.errors() == []
 
 
 @pytest.mark.slow

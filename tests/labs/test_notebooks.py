@@ -1,27 +1,32 @@
-"""Each lab has all its parts, and its notebook runs as a program: before the prediction, solved, and read-only."""
+"""Each lab has all its parts and runs as a program: before the prediction, solved, read-only, and exported."""
 
 import ast
 import functools
 import importlib
+import json
 import logging
 import math
 import re
 import subprocess
 import sys
 import types
+from importlib import metadata
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from dp_bandit_envs.algorithms import make_algorithm
+from dp_bandit_envs.checks import installed
 from dp_bandit_envs.compiling import compiled
 from dp_bandit_envs.course.checking import TaskVerdict
 from dp_bandit_envs.course.lab_attacker import order
 from dp_bandit_envs.course.lab_counters import BY_WORDS, errors
 from dp_bandit_envs.course.lab_experts import BETTER, ROUNDS, TREE, over_hedge, play_all, played
-from dp_bandit_envs.course.notebooks import LABS, unless_compiling, you_said
+from dp_bandit_envs.course.notebooks import LABS, cells_of, find, unless_compiling, you_said
 from dp_bandit_envs.privacy.counters import make_counter
+from tests.docs.test_generated_pages import lab_pages
+from tests.test_light_install import BROWSER, light
 
 FOLDER = Path(__file__).parents[2] / "examples" / "labs"
 NOTEBOOKS = sorted(path.name for path in FOLDER.glob("*.py") if path.name != "__init__.py")
@@ -68,19 +73,6 @@ def test_the_list_and_the_folder_have_the_same_labs():
     assert sorted([*(lab.file for lab in LABS), "all_labs.py"]) == NOTEBOOKS
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_a_lab_has_a_solution_and_a_page_for_the_teacher(name):
-    assert ast.get_docstring(ast.parse((FOLDER / "solutions" / f"{name}.py").read_text(encoding="utf-8")))
-    page = (FOLDER / "teacher" / f"{name}.md").read_text(encoding="utf-8")
-    assert "minutes" in page and "false alarm" in page.lower()
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_a_notebook_asks_first_and_shows_an_answer(name):
-    source = (FOLDER / f"{name}.py").read_text(encoding="utf-8")
-    assert "mo.stop(" in source and 'id="answer"' in source and "What you have seen" in source
-
-
 @pytest.mark.thorough
 @pytest.mark.parametrize("name", NAMES)
 def test_a_read_only_page_asks_for_no_answers(name):
@@ -118,13 +110,20 @@ def calls(source, name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_prediction_is_judged_by_what_was_measured(name):
-    """The options of a question are those that `you_said` knows, each with a condition on numbers of the lab."""
+def test_a_lab_has_its_parts_and_every_prediction_is_judged_by_what_was_measured(name):
+    """It asks first, shows an answer, and has a solution and a page for the teacher.
+
+    The options of a question are those that `you_said` knows, each with a condition on numbers of the lab.
+    """
     source = (FOLDER / f"{name}.py").read_text(encoding="utf-8")
     asked = [ast.literal_eval(call.args[0]) for call in calls(source, "mo.ui.radio")]
     judged = [call.args[1] for call in calls(source, "you_said")]
     assert asked and asked == [[key.value for key in options.keys] for options in judged]
     assert all({type(node) for node in ast.walk(each)} & {ast.Name} for options in judged for each in options.values)
+    assert "mo.stop(" in source and 'id="answer"' in source and "What you have seen" in source
+    assert ast.get_docstring(ast.parse((FOLDER / "solutions" / f"{name}.py").read_text(encoding="utf-8")))
+    page = (FOLDER / "teacher" / f"{name}.md").read_text(encoding="utf-8")
+    assert "minutes" in page and "false alarm" in page.lower()
 
 
 @pytest.mark.thorough
@@ -184,6 +183,7 @@ def test_the_table_of_noise_follows_from_the_lab_on_counters():
         expected += [math.sqrt(2 * horizon) * 10, math.sqrt(horizon * math.log(10) / 2)]
         assert re.findall(r">([\d,]+)<", rows[f"{horizon:,}"])[1:] == [f"{each:,.0f}" for each in expected]
     assert "2.8 times less noise" in text and "another 2.1 times less" in text
+    assert "your learner has a mean regret of" in text  # a right step of Hedge plays private games
 
 
 @pytest.mark.thorough
@@ -220,11 +220,6 @@ def test_what_lab_7_and_its_teacher_say_of_the_games():
     learners = ["Hedge", make_algorithm("AS-FTRL", epsilon=1.0, counter="binary", label=TREE)]
     assert over_hedge(played(learners, 2**20, 20, seed=7), TREE) == pytest.approx(2.3, abs=0.4)
     assert over_hedge(played(learners, 2**22, 12, seed=7), TREE) == pytest.approx(1.6, abs=0.4)
-
-
-@pytest.mark.slow
-def test_a_right_step_of_hedge_plays_private_games():
-    assert "your learner has a mean regret of" in solved("experts")[1]
 
 
 def test_the_count_of_games_has_those_of_the_prediction():
@@ -270,3 +265,99 @@ def test_a_spinner_says_what_is_compiled_and_the_log_says_the_rest(caplog, monke
         finally:
             logger.removeFilter(unless_compiling)
     assert caplog.messages == ["the rest"]
+
+
+needs_marimo = pytest.mark.skipif(not installed("marimo"), reason="there is no marimo: pip install -e '.[labs]'")
+IN_PYODIDE = {"numpy", "matplotlib", "cloudpickle", "typing_extensions"}
+"""What we need of Pyodide's own packages."""
+PURE = {"gymnasium", "farama_notifications"}
+"""Wheels of pure Python, which a browser takes from PyPI."""
+PLAYED = """
+Refuse.missing.remove("matplotlib")
+from dp_bandit_envs.labs.counters import app
+outputs, _ = app.run(defs={"guess": type("Guess", (), {"value": "a guess"})})
+print("answer" in "".join(each.text for each in outputs if hasattr(each, "text")))
+print(sorted(set(Refuse.missing) & set(sys.modules)))
+"""
+
+
+def source_of(name):
+    return (FOLDER / f"{name}.py").read_text(encoding="utf-8")
+
+
+def exported(kind, source, folder):
+    """Export a lab's text as a user does, and return the file's text."""
+    (folder / "lab.py").write_text(source, encoding="utf-8")
+    command = [sys.executable, "-m", "marimo", "-q", "export", kind, "lab.py", "-o", "exported"]
+    done = subprocess.run(command, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8")
+    assert done.returncode == 0, done.stderr
+    return (folder / "exported").read_text(encoding="utf-8")
+
+
+def alone(code):
+    """Return code without spaces and comments: an export indents texts and imports anew."""
+    return re.sub(r"\s|\\n", "", ast.unparse(ast.parse(code)))
+
+
+@pytest.mark.parametrize("name", [lab.file.removesuffix(".py") for lab in LABS])
+def test_cells_are_those_of_the_file(name):
+    source = source_of(name)
+    written = [each for each in ast.parse(source).body if isinstance(each, ast.FunctionDef)]
+    for function, cell in zip(written, cells_of(source), strict=True):
+        code = [ast.unparse(part) for part in function.body if not isinstance(part, ast.Return)]
+        assert [ast.unparse(part) for part in ast.parse(cell).body] == code
+
+
+@needs_marimo
+def test_a_notebook_of_jupyters_has_the_cells_of_the_lab(tmp_path):
+    """Texts alone become Markdown; cells may stand in another order."""
+    source = source_of("counters")
+    cells = json.loads(exported("ipynb", source, tmp_path))["cells"]
+    code = sorted(alone("".join(each["source"])) for each in cells if each["cell_type"] == "code")
+    assert code == sorted(alone(each) for each in cells_of(source) if not each.startswith("mo.md(r"))
+    assert any("".join(each["source"]).startswith("# Counters") for each in cells if each["cell_type"] == "markdown")
+
+
+@pytest.mark.parametrize("name", [lab.name for lab in LABS])
+def test_a_page_to_read_has_its_predictions_made_and_no_checks(name):
+    source, read = source_of(find(name).file.removesuffix(".py")), lab_pages.to_read(find(name))
+    ast.parse(read)
+    assert read.count("mo.ui.radio(value=") == source.count("mo.ui.radio(") >= 1
+    assert "import judged" not in read and read.count("def judged(") == 1
+    assert f"`dp-bandit lab {name}` opens the lab" in read and "](../docs/" in read
+
+
+@needs_marimo
+@pytest.mark.thorough
+def test_the_page_of_a_lab(tmp_path, monkeypatch):
+    """Its answer and pictures are there, and no box says that something is missing."""
+    page = lab_pages.page(find("counters"))
+    assert "You said" in page and "Worst standard deviation up to T = 4,095" in page and "data:image/png" in page
+    assert "a check says here what is wrong" in page and 'class=\\"verdict' not in page
+
+
+@needs_marimo
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [lab.name for lab in LABS])
+def test_every_lab_becomes_a_page(name, tmp_path, monkeypatch):
+    """As a user exports it, before the prediction; and as the site has it."""
+    monkeypatch.setenv("LAB_HORIZON", "1024")
+    lab = find(name)
+    plain = exported("html", source_of(lab.file.removesuffix(".py")), tmp_path)
+    page = lab_pages.page(lab)
+    assert "marimo-radio" in plain and "You said" in page and 'class=\\"verdict' not in page
+    # A cell may wait for another one, and none fails.
+    assert set(re.findall('"ename": *"(.*?)"', plain + page)) <= {"ancestor-stopped"}
+
+
+@needs_marimo
+@pytest.mark.thorough
+def test_a_lab_plays_without_a_compiler_as_in_a_browser():
+    assert light(BROWSER + PLAYED)[0] == ["True", "[]"]
+
+
+def test_the_wheel_needs_only_what_a_browser_can_load():
+    needed = [each for each in metadata.requires("dp-bandit-envs") if "extra ==" not in each]
+    names = {re.match(r"[\w-]+", each)[0] for each in needed}
+    names |= {re.match(r"[\w-]+", each)[0] for each in metadata.requires("gymnasium") if "extra ==" not in each}
+    assert {name.lower().replace("-", "_") for name in names} - {"dp_bandit_envs"} <= IN_PYODIDE | PURE

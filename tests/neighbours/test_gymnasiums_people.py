@@ -11,6 +11,7 @@ from gymnasium.utils.env_checker import check_env
 from dp_bandit_envs import Exp3, LaplaceClipRescale, play, register_private
 from dp_bandit_envs.adapters import from_gymnasium
 from dp_bandit_envs.wrappers import HybridSums, vector
+from tests.tools.boundary_games import PLANTED, find_planted
 from tests.tools.doors import one_each
 from tests.tools.refusals import refused
 
@@ -205,3 +206,22 @@ def test_models_learn_on_an_id(name, id_):
         arms.append(int(arm))
         observation, *_ = env.step(arm)
     assert np.mean(np.array(arms) == 1) > 0.7
+
+
+# ---- TorchRL
+
+
+def test_a_private_game_is_played_by_its_id_in_torchrl_and_shows_released_values_only():
+    """Its environments are not imported above, as every worker that collects tests would take seconds for it."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # its libraries warn of each other
+        envs = pytest.importorskip("torchrl.envs", reason="not installed; pip install -c constraints.txt torchrl")
+    game = {"game": "DPBandit-Replay-v0", "env_kwargs": {"gains": np.full((6, 3), PLANTED)}}
+    id_ = register_private("PrivateTable-v0", wrappers=["LaplaceClipRescale"], epsilon=1.0, **game)
+    env = envs.GymEnv(id_)
+    env.set_seed(3)
+    played = env.rollout(20)
+    assert played.batch_size == (6,)
+    assert not list(find_planted(played["next", "gain"].numpy()))
+    assert not np.isclose(played["next", "reward"].numpy(), PLANTED, rtol=1e-6).any()
+    assert played["next", "observed"].sum() > 0

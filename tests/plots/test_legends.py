@@ -110,13 +110,6 @@ def test_very_long_names_and_wide_letters_have_room(kind, number):
 
 
 @pytest.mark.thorough
-@pytest.mark.slow_cases("narrow")
-@pytest.mark.parametrize("kind", ["one panel", "two columns", "narrow"])
-def test_a_long_note_alone_leaves_panels_their_room(kind):
-    check(FIGURES[kind](["EXP3"], "a note of many words " * 300))
-
-
-@pytest.mark.thorough
 def test_a_legend_takes_no_third_of_the_sheet():
     """Of twelve algorithms, as in the figures of the papers; the rest of its rows is the panels' width."""
     for kind, draw in FIGURES.items():
@@ -186,9 +179,6 @@ def test_text_is_typeset():
     ]:
         assert typeset(plain) == shown
         MathTextParser("path").parse(shown)
-
-
-def test_any_text_can_be_drawn():
-    """Mathtext raises an error where dollar signs or backslashes are not mathematics."""
+    # Mathtext raises an error where dollar signs or backslashes are not mathematics.
     for text in ("$", "$$", "a$b$c", r"\alpha", r"$\alpha", "{$}", "$_$", "%$#", r"\$x$", "$a$ $\\frac$", "eps 1$"):
         MathTextParser("path").parse(typeset(text))

@@ -1,6 +1,5 @@
 """Groups, games and many Laplace draws: by hand, by second routes, and against `dp_accounting` if it is installed."""
 
-import functools
 import itertools
 import math
 
@@ -122,21 +121,6 @@ def test_groups_and_games_are_counted_from_one(number):
         PURE.for_group(number)
     with refused((ValueError, TypeError), "n", number):
         PURE.for_games(number)
-
-
-@pytest.mark.thorough
-def test_gaussian_groups_and_games_are_those_of_dp_accounting():
-    """Its privacy loss distributions are rounded up on a grid of 1e-4, times the number of games."""
-    pld = pytest.importorskip("dp_accounting.pld.privacy_loss_distribution")
-    number = 3
-    group = pld.from_gaussian_mechanism(3.0, sensitivity=number)
-    games = pld.from_gaussian_mechanism(3.0).self_compose(number)
-    for theirs, ours in ((group, GAUSSIAN.for_group(number)), (games, GAUSSIAN.for_games(number))):
-        for delta in (1e-3, 1e-6):
-            expected = theirs.get_epsilon_for_delta(delta)
-            assert ours.epsilon_at(delta) == pytest.approx(expected, abs=2e-4 * number)
-        by_rho = PrivacyGuarantee(math.inf, rho=ours.rho)
-        assert by_rho.epsilon_at(1e-6) >= theirs.get_epsilon_for_delta(1e-6) - 2e-4 * number
 
 
 @pytest.mark.thorough
@@ -438,27 +422,3 @@ def test_merged_releases_lose_no_less():
 def test_distances_are_finite_numbers(distances):
     with refused(ValueError, "distances"):
         laplace_law(distances)
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("name", ["five", "alike", "a large one"])
-def test_it_is_the_composition_of_dp_accounting(name):
-    """Between its optimistic and its pessimistic epsilon, and 0.2 % of the pure one and its rounding."""
-    pld = pytest.importorskip("dp_accounting.pld.privacy_loss_distribution")
-
-    def theirs(pessimistic):
-        options = {
-            "value_discretization_interval": 1e-4,
-            "pessimistic_estimate": pessimistic,
-            "use_connect_dots": False,
-        }
-        laws = [pld.from_laplace_mechanism(1 / distance, **options) for distance in LISTS[name]]
-        return functools.reduce(lambda one, other: one.compose(other), laws)
-
-    lower, upper = theirs(False), theirs(True)
-    composition = laplace_law(LISTS[name])
-    slack = 2e-3 * composition.pure + 1e-4 * len(LISTS[name])
-    for delta in DELTAS:
-        found = composition.epsilon(delta)
-        assert lower.get_epsilon_for_delta(delta) <= found * (1 + 1e-9)
-        assert found <= upper.get_epsilon_for_delta(delta) + slack

@@ -10,6 +10,7 @@ import pytest
 
 import dp_bandit_envs  # noqa: F401 - registers the ids
 from dp_bandit_envs import Algorithm, Ledger, make_algorithm, play, simulate
+from dp_bandit_envs.adapters import OutsideGame
 from dp_bandit_envs.adversaries import Adversary, MemoryBounded, OutcomePools, Replay, Trial, VectorTable
 from dp_bandit_envs.agents import Exp3
 from dp_bandit_envs.envs.bandit_env import BanditEnv
@@ -65,13 +66,7 @@ def test_every_reset_counts_and_the_one_that_passes_the_budget_is_refused():
     assert caught.value.__context__ is None and caught.value.__cause__ is None
     frames = [entry.frame.code.name for entry in caught.traceback]
     assert "begin" not in frames and "pay" not in frames and "__init__" not in frames
-
-
-def test_after_a_refusal_no_game_is_in_progress():
-    """Also below the boundary, where a game that was paid for would otherwise go on with gains that were not."""
-    env = first_round(game(Ledger(epsilon=1.0)))
-    with pytest.raises(BudgetSpentError):
-        env.reset()
+    # No game is in progress, also below, where the one that was paid for would go on with gains that were not.
     for layer in (env, env.unwrapped):
         with pytest.raises(StepOutsideGameError):
             layer.step(0)
@@ -187,7 +182,6 @@ class Plain(Exp3):
     """An agent that is played, not compiled."""
 
     def update(self, arm, observation):
-        """Learn as usual."""
         super().update(arm, observation)
 
 
@@ -224,7 +218,7 @@ def test_trials_that_nobody_counted_before_count_when_they_begin():
 @pytest.mark.parametrize(
     "begin",
     [
-        lambda ledger: game(ledger, wrap=lambda env: env).reset(),
+        lambda ledger: first_round(game(ledger, wrap=lambda env: env)),
         lambda ledger: game(ledger).unwrapped.reset(),
         lambda ledger: game(ledger, wrap=ExactSums).reset(),
         lambda ledger: game(ledger, wrap=lambda env: LaplaceClipRescale(env, epsilon=math.inf)).reset(),
@@ -233,8 +227,22 @@ def test_trials_that_nobody_counted_before_count_when_they_begin():
         lambda ledger: gym.make_vec(REPLAY, num_envs=2, gains=TABLE, ledger=ledger).reset(),
         lambda ledger: simulate(REPLAY, ["Tsallis-INF"], seed=None, env_kwargs={"gains": TABLE, "ledger": ledger}),
         lambda ledger: Replay(TABLE, ledger=ledger).begin(np.random.default_rng(0)),
+        lambda ledger: Trial(500, ledger=ledger).begin(np.random.default_rng(0)),
+        lambda ledger: OutsideGame("UCB", n_arms=2, horizon=9, ledger=ledger).next_arm(),
     ],
-    ids=["bare", "below", "no noise", "infinite", "agent", "algorithm", "vector", "simulate", "adversary"],
+    ids=[
+        "bare",
+        "below",
+        "no noise",
+        "infinite",
+        "agent",
+        "algorithm",
+        "vector",
+        "simulate",
+        "table",
+        "trial",
+        "outside",
+    ],
 )
 def test_a_game_with_nothing_private_above_it_is_refused(begin):
     ledger = Ledger(epsilon=1e6)
@@ -332,7 +340,6 @@ class FailsIn(Exp3):
         self._failing, self._rounds = failing, 0
 
     def select_arm(self):
-        """Raise in that round."""
         self._rounds += 1
         if self._rounds == self._failing:
             raise RuntimeError("my agent fails")
@@ -364,6 +371,10 @@ def test_a_played_game_without_a_round_costs_nothing(failing, begun):
     assert at(ledger) == (begun + 1, begun + 1.0)
 
 
+def protected(env):
+    return LaplaceClipRescale(env, epsilon=1.0)
+
+
 class WarmsUp(gym.Wrapper):
     """Plays a round in each reset, and begins anew if it should."""
 
@@ -372,7 +383,6 @@ class WarmsUp(gym.Wrapper):
         self._again = again
 
     def reset(self, **kwargs):
-        """Return what was seen first."""
         first = self.env.reset(**kwargs)
         self.env.step(0)
         return self.env.reset(options=kwargs["options"]) if self._again else first
@@ -386,35 +396,23 @@ class StepsItself(FailsIn):
         self._env = env
 
     def select_arm(self):
-        """Step, and raise."""
         self._env.step(0)
         return super().select_arm()
 
 
-@pytest.mark.parametrize(
-    ("wrap", "agent"),
-    [
-        (lambda env: env, StepsItself),
-        (lambda env: WarmsUp(env, again=False), lambda env: FailsIn(1)),
-        (lambda env: WarmsUp(env, again=True), lambda env: FailsIn(1)),
-    ],
-)
-def test_a_game_of_which_somebody_else_played_a_round_is_charged(wrap, agent):
+def test_a_game_of_which_somebody_else_played_a_round_is_charged():
     """Whoever steps the environment has seen a release, whether `play` chose an arm by then or not."""
-    ledger = Ledger(epsilon=10.0)
-    env = wrap(game(ledger))
-    with pytest.raises(RuntimeError, match="my agent fails"):
-        play(env, agent(env), seed=None)
-    assert at(ledger) == (1, 1.0)
-
-
-def test_a_trial_that_a_wrapper_warmed_up_is_charged():
-    ledger = Ledger(epsilon=10.0)
-    wrapping = lambda env: WarmsUp(LaplaceClipRescale(env, epsilon=1.0), again=False)  # noqa: E731
-    player = Algorithm("mine", lambda: FailsIn(1), wrapping)
-    with pytest.raises(RuntimeError, match="my agent fails"):
-        simulate(REPLAY, [player], trials=5, seed=None, env_kwargs={"gains": TABLE, "ledger": ledger})
-    assert at(ledger) == (1, 1.0)
+    player = Algorithm("mine", lambda: FailsIn(1), lambda env: WarmsUp(protected(env), again=False))
+    for begin in (
+        lambda ledger: play(env := game(ledger), StepsItself(env), seed=None),
+        lambda ledger: play(WarmsUp(game(ledger), again=False), FailsIn(1), seed=None),
+        lambda ledger: play(WarmsUp(game(ledger), again=True), FailsIn(1), seed=None),
+        lambda ledger: simulate(REPLAY, [player], trials=5, seed=None, env_kwargs={"gains": TABLE, "ledger": ledger}),
+    ):
+        ledger = Ledger(epsilon=10.0)
+        with pytest.raises(RuntimeError, match="my agent fails"):
+            begin(ledger)
+        assert at(ledger) == (1, 1.0)
 
 
 def test_what_is_interrupted_is_refunded_and_what_was_played_is_not():
@@ -496,11 +494,9 @@ class Holds(Adversary):
         super().__init__(2, 4)
 
     def begin(self, rng):
-        """Begin it."""
         self.inner.begin(rng)
 
     def next_gains(self, rounds):
-        """Return its gains."""
         return self.inner.next_gains(rounds)
 
 
@@ -552,7 +548,6 @@ class Mixed(Adversary):
         super().__init__(2, 6)
 
     def begin(self, rng):
-        """Begin both, the one whose records serve more often first."""
         self.pools.begin(rng)
         self.table.begin(rng)
 
@@ -572,11 +567,9 @@ class Repeated(Adversary):
         self.data_use = Participation(3)
 
     def begin(self, rng):
-        """Begin the table once."""
         self.table.begin(rng)
 
     def next_gains(self, rounds):
-        """Return its gains."""
         return np.zeros((rounds, 2))
 
 

@@ -75,10 +75,15 @@ def path(tmp_path):
     return tmp_path / "mine.ledger"
 
 
-def test_counting_goes_on_after_a_restart(path):
-    spend(Ledger.create(path, epsilon=3.0), 2)
+@pytest.mark.parametrize("name", ["mine.ledger", "100% mine? #1 ü.ledger"])
+def test_counting_goes_on_after_a_restart(tmp_path, name):
+    """And after `with`; names with signs are names."""
+    path = tmp_path / name
+    with Ledger.create(path, epsilon=3.0) as ledger:
+        spend(ledger)
+    spend(ledger)
     again = Ledger.load(str(path))
-    assert again.spent == (2, 2.0, 0.0) and again.budget == (3.0, 1e-6, "record", 0.0)
+    assert path.exists() and again.spent == (2, 2.0, 0.0) and again.budget == (3.0, 1e-6, "record", 0.0)
     env = LaplaceClipRescale(gym.make("DPBandit-Replay-v0", gains=TABLE, ledger=again), epsilon=1.0)
     env.reset()
     assert Ledger.load(path).spent.games == 2
@@ -224,19 +229,6 @@ def test_a_ledger_in_memory_leaves_no_connection_open(left):
         db.execute("SELECT 1")
 
 
-def test_a_ledger_in_a_file_counts_on_after_with(path):
-    with Ledger.create(path, epsilon=3.0) as ledger:
-        spend(ledger)
-    spend(ledger)
-    assert ledger.spent.games == Ledger.load(path).spent.games == 2
-
-
-def test_names_with_signs_are_names(tmp_path):
-    path = tmp_path / "100% mine? #1 ü.ledger"
-    spend(Ledger.create(path, epsilon=1.0))
-    assert Ledger.load(path).spent.games == 1 and path.exists()
-
-
 @pytest.mark.thorough
 def test_in_other_processes_a_file_counts_and_memory_refuses_what_was_not_counted(path, tmp_path):
     """A forked process has a copy of the memory, a spawned one a pickle; neither may count apart."""
@@ -289,7 +281,6 @@ class Plain(Exp3):
     """An agent that is played, not compiled, and so in processes."""
 
     def update(self, arm, observation):
-        """Learn as usual."""
         super().update(arm, observation)
 
 

@@ -159,14 +159,6 @@ def test_delta_is_asked_at_an_epsilon_of_at_least_zero(epsilon):
         PrivacyGuarantee(epsilon=1.0).delta_at(epsilon)
 
 
-@pytest.mark.parametrize(("rho", "delta"), [(1e-4, 1e-3), (0.0175, 1e-6), (4.777, 1e-12)])
-def test_the_conversion_is_that_of_dp_accounting(rho, delta):
-    accountant = pytest.importorskip("dp_accounting.rdp.rdp_privacy_accountant")
-    orders = 1 + np.geomspace(0.1, 10 * math.sqrt(-math.log(delta) / rho), 5000)
-    theirs, _ = accountant.compute_epsilon(orders, orders * rho, delta)
-    assert zcdp_epsilon(rho, delta) == pytest.approx(theirs, rel=1e-5)
-
-
 # ---- Renyi divergences
 
 
@@ -181,8 +173,10 @@ def gaussian_delta(rho, epsilon):
 
 
 def test_one_order_by_hand():
-    # Order 2, divergence 1, delta = e^-10: 1 + ln(1 / 2) + 10 - ln 2 = 9.6137.
+    """Order 2, divergence 1, delta = e^-10: 1 + ln(1 / 2) + 10 - ln 2 = 9.6137; at epsilon 3, e^(1 - 3) / 2 / 2."""
     assert epsilon_from_renyi([(2.0, 1.0)], math.exp(-10)) == pytest.approx(11 - 2 * math.log(2), rel=1e-11)
+    assert delta_from_renyi([(2.0, 1.0)], 3.0) == pytest.approx(math.exp(-2) / 4, rel=1e-11)
+    assert delta_from_renyi([(2.0, 1.0)], 11 - 2 * math.log(2)) == pytest.approx(math.exp(-10), rel=1e-10)
 
 
 def test_random_laws_keep_what_is_promised():
@@ -196,12 +190,6 @@ def test_random_laws_keep_what_is_promised():
             assert np.maximum(0, p - math.exp(epsilon) * q).sum() <= delta
         for epsilon in (0.0, 0.5, 2.0):
             assert np.maximum(0, p - math.exp(epsilon) * q).sum() <= delta_from_renyi(curve, epsilon) <= 1
-
-
-def test_no_curve_promises_nothing_and_nothing_is_below_zero():
-    assert epsilon_from_renyi([], 0.1) == math.inf
-    assert epsilon_from_renyi([(2.0, math.inf)], 0.1) == math.inf
-    assert epsilon_from_renyi(gaussian_curve(0.0), 0.9) == 0.0
 
 
 def test_rho_covers_every_order():
@@ -223,12 +211,6 @@ def test_rho_covers_every_order():
 # ---- delta at an epsilon
 
 
-def test_delta_of_one_order_by_hand():
-    """Order 2, divergence 1, epsilon 3: e^(1 - 3) / 2 / 2; and the inverse of the epsilon above."""
-    assert delta_from_renyi([(2.0, 1.0)], 3.0) == pytest.approx(math.exp(-2) / 4, rel=1e-11)
-    assert delta_from_renyi([(2.0, 1.0)], 11 - 2 * math.log(2)) == pytest.approx(math.exp(-10), rel=1e-10)
-
-
 @pytest.mark.parametrize("rho", [1e-4, 0.3, 5.0])
 def test_delta_is_the_inverse_of_epsilon_and_never_below_the_true_one(rho):
     curve = gaussian_curve(rho)
@@ -240,9 +222,12 @@ def test_delta_is_the_inverse_of_epsilon_and_never_below_the_true_one(rho):
 
 
 def test_deltas_at_the_ends():
+    """No curve promises nothing, and nothing is below zero."""
     assert delta_from_renyi([], 1.0) == delta_from_renyi([(2.0, math.inf)], 1.0) == 1.0
     assert delta_from_renyi(gaussian_curve(1.0), math.inf) == 0.0
     assert delta_from_renyi(gaussian_curve(100.0), 0.0) == 1.0
+    assert epsilon_from_renyi([], 0.1) == epsilon_from_renyi([(2.0, math.inf)], 0.1) == math.inf
+    assert epsilon_from_renyi(gaussian_curve(0.0), 0.9) == 0.0
 
 
 # ---- groups

@@ -23,7 +23,7 @@ from dp_bandit_envs.agents import FunctionalAgent, exp3, tsallis_inf, uniform
 from dp_bandit_envs.agents.functional import Functions
 from dp_bandit_envs.algorithms import make_algorithm
 from dp_bandit_envs.compiling.compiled import CompiledFunction
-from dp_bandit_envs.compiling.functions import bind, content, fingerprint, frozen
+from dp_bandit_envs.compiling.functions import bind, code_text, content, fingerprint, frozen
 from dp_bandit_envs.privacy import PrivacyGuarantee
 from dp_bandit_envs.privacy.mechanism import Mechanism
 from dp_bandit_envs.simulation import stages
@@ -59,6 +59,24 @@ def test_an_edit_of_a_helper_and_of_a_constant_of_an_agent_is_noticed(monkeypatc
     monkeypatch.setattr(exp3, "probability", edited(exp3, "probability", "1.0 - gamma", "0.9 - gamma"))
     monkeypatch.setattr(tsallis_inf, "SKIP_SHARE", 0.3)
     assert not {*found} & {fingerprint(exp3.update), fingerprint(tsallis_inf.update)}
+
+
+def test_a_reworded_docstring_is_not_noticed(monkeypatch):
+    """Otherwise each new sentence would compile all loops anew on the disks of all users."""
+    before = [fingerprint(exp3.update), fingerprint(exp3.select)]
+    for name in ("update", "probability"):
+        words = getattr(exp3, name).__doc__
+        assert words
+        monkeypatch.setattr(exp3, name, edited(exp3, name, words, "Say it in other words."))
+    assert [fingerprint(exp3.update), fingerprint(exp3.select)] == before
+
+
+@pytest.mark.parametrize("kind", ["def f(a):", "class C:", "class C:\n  def f(a):", ""])
+def test_a_docstring_is_no_text_of_code_and_other_texts_are(kind):
+    body = "\n".join(f"    {line}" if kind else line for line in ("{!r}", "x = {!r}", "g(x)"))
+    source = f"{kind}\n{body}\n"
+    texts = [code_text(compile(source.format(*words), "m", "exec")) for words in ("ab", "cb", "ac", "bb", "aa")]
+    assert texts[0] == texts[1] and texts[0] != texts[2] and len(set(texts[2:])) == 3
 
 
 def test_another_version_of_numba_is_another_fingerprint(monkeypatch):

@@ -19,55 +19,12 @@ from dp_bandit_envs.wrappers import ExactSums, LaplaceClipRescale, MiniBatchAver
 SWITCHING = ["switching/coins", "switching/memory"]
 
 
-@functools.cache
-def scores_of(names, axes, levels, seed=43):
-    """Score algorithms at size quick."""
-    return suite.evaluate(list(names), size="quick", tasks=list(axes), epsilon=list(levels), seed=seed, progress=False)
-
-
-def mean_of(scores, agent, axis, level):
-    return next(total["axes"][axis] for total in scores.totals if (total["agent"], total["level"]) == (agent, level))
-
-
-@pytest.mark.slow
-def test_dp_imed_and_dp_klucb_lead_stochastic_arms_among_the_private():
-    names = ("DP-IMED", "DP-KLUCB", "AdaP-KLUCB", "DP-SE", "LDP-UCB-B", "Batched-Lap-HTINF", "DP-TS", "DP-EXP3-Lap")
-    scores = scores_of(names, ("stochastic",), (1.0, 10.0))
-    for level in (1.0, 10.0):
-        order = sorted(names, key=lambda name: -mean_of(scores, name, "stochastic", level))
-        assert set(order[:2]) == {"DP-IMED", "DP-KLUCB"}
-
-
-@pytest.mark.slow
-def test_batches_lead_where_a_change_of_arm_is_charged():
-    """EXP3-tau against EXP3, which pays for nearly every round."""
-    scores = scores_of(("EXP3-tau", "EXP3"), ("switching",), (None,))
-    for task in SWITCHING:
-        batched, plain = (scores.cell(name, task, None) for name in ("EXP3-tau", "EXP3"))
-        assert batched["low"] > plain["high"]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "name", ["DP-KLUCB", "DP-IMED", "DP-EXP3-Lap", "Batched-Lap-HTINF", "LDP-UCB-B", "Clipped-Lap"]
-)
-def test_more_epsilon_lowers_no_axis_without_a_charge(name):
-    """Within the intervals of both means, where a change of arm costs nothing."""
-    axes = ("stochastic", "adversarial", "drift")
-    scores = scores_of((name,), axes, (0.1, 1.0, 10.0))
-    for less, more in ((0.1, 1.0), (1.0, 10.0)):
-        for axis in axes:
-            cells = [[scores.cell(name, task.name, level) for task in suite.tasks(axis)] for level in (less, more)]
-            wide = sum(cell["high"] - cell["low"] for of_level in cells for cell in of_level) / 2 / len(cells[0])
-            assert mean_of(scores, name, axis, more) > mean_of(scores, name, axis, less) - wide
-
-
 @pytest.mark.slow
 def test_totals_of_two_seeds_agree():
     """The 95 % intervals of the same total from two seeds overlap."""
-    names = ("DP-KLUCB", "DP-IMED", "Clipped-Lap", "Batched-Lap-HTINF")
-    axes = ("stochastic", "adversarial", "switching", "drift")
-    totals = [scores_of(names, axes, (1.0,), seed).totals for seed in (0, 1)]
+    names = ["DP-KLUCB", "DP-IMED", "Clipped-Lap", "Batched-Lap-HTINF"]
+    axes = ["stochastic", "adversarial", "switching", "drift"]
+    totals = [suite.evaluate(names, tasks=axes, epsilon=1, seed=seed, progress=False).totals for seed in (0, 1)]
     for first, second in zip(*totals, strict=True):
         assert first["agent"] == second["agent"]
         assert first["low"] <= second["high"] and second["low"] <= first["high"], first["agent"]
@@ -185,40 +142,28 @@ class Renamed(Greedy):
         super().update(self.n_arms - 1 - arm, reversed_arms)
 
 
-def refute_more_than_chance(size, agents):
-    """Assert that scores are at most 0, within six standard errors. False alarm: 1e-4 each with 10 games (t, 9)."""
+SIZES_OF_TESTS = ["tiny", pytest.param("quick", marks=pytest.mark.slow)]
+
+
+@pytest.mark.parametrize("size", SIZES_OF_TESTS)
+def test_who_does_not_look_scores_at_most_0(size):
+    """Within six standard errors. False alarm: 1e-4 each with 10 games (t, 9)."""
+    agents = [InTurn, OneArm, UniformRuns, "Uniform"]
     scores = suite.evaluate(agents, size=size, epsilon=None, seed=7, progress=False)
     for cell in scores.cells:
         if cell["task"] in CORE:
             assert cell["score"] < 6 * cell["error"] + 1e-9, (cell["agent"], cell["task"])
 
 
-def test_who_plays_in_turn_or_in_runs_scores_at_most_0_at_tiny():
-    refute_more_than_chance("tiny", [InTurn, UniformRuns])
-
-
-@pytest.mark.slow
-def test_who_does_not_look_scores_at_most_0():
-    refute_more_than_chance("quick", [InTurn, OneArm, UniformRuns, "Uniform"])
-
-
-def refute_that_the_order_of_arms_counts(size):
-    """Assert that scores are within two intervals."""
+@pytest.mark.parametrize("size", SIZES_OF_TESTS)
+def test_the_order_of_arms_does_not_count(size):
+    """Scores are within two intervals."""
     axes = ["stochastic", "adversarial", "graph/ring", "drift"]
     scores = suite.evaluate([Greedy, Renamed], size=size, tasks=axes, epsilon=1, seed=7, progress=False)
     for task in {cell["task"] for cell in scores.cells}:
         first, second = (scores.cell(name, task, 1) for name in ("Greedy", "Renamed"))
         wide = sum(cell["high"] - cell["low"] for cell in (first, second))
         assert abs(first["score"] - second["score"]) < 2 * wide, task
-
-
-def test_the_order_of_arms_does_not_count_at_tiny():
-    refute_that_the_order_of_arms_counts("tiny")
-
-
-@pytest.mark.slow
-def test_the_order_of_arms_does_not_count():
-    refute_that_the_order_of_arms_counts("quick")
 
 
 def test_chance_does_not_depend_on_the_order_of_arms():
@@ -234,8 +179,21 @@ def test_chance_does_not_depend_on_the_order_of_arms():
         assert regrets[0] == pytest.approx(regrets[1], rel=1e-9), name
 
 
-def refute_another_order_than_that_of_compare(size, names, task):
-    """Assert that the finals are those of `compare` in the same games."""
+MANY = ["DP-KLUCB", "DP-IMED", "Batched-Lap-HTINF", "DP-EXP3-Lap", "LDP-UCB-B"]
+
+
+@pytest.mark.parametrize(
+    ("size", "names", "task"),
+    [
+        ("tiny", ["DP-KLUCB", "DP-EXP3-Lap"], "stochastic/gap-0.3"),
+        pytest.param("quick", MANY, "stochastic/gap-0.2", marks=pytest.mark.slow),
+        pytest.param("quick", MANY, "adversarial/constrained", marks=pytest.mark.slow),
+        pytest.param("quick", MANY, "drift/five-shifts", marks=pytest.mark.slow),
+    ],
+)
+def test_the_order_is_that_of_compare(size, names, task):
+    """The finals are those of `compare` in the same games."""
+    task = TASKS[task]
     horizon, games = SIZES[size]
     scores = suite.evaluate(names, size=size, tasks=task.name, epsilon=1, seed=7, progress=False)
     settings = {"epsilon": 1, "delta": DELTA, "at_guarantee": True, "trials": games, "seed": 7, "progress": False}
@@ -246,14 +204,3 @@ def refute_another_order_than_that_of_compare(size, names, task):
         assert scores.cell(name, task.name, 1)["mean"] == pytest.approx(means[name], rel=1e-12)
     by_score = sorted(names, key=lambda name: -scores.cell(name, task.name, 1)["score"])
     assert by_score == sorted(names, key=means.get)
-
-
-def test_the_order_is_that_of_compare_at_tiny():
-    refute_another_order_than_that_of_compare("tiny", ["DP-KLUCB", "DP-EXP3-Lap"], TASKS["stochastic/gap-0.3"])
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("task", ["stochastic/gap-0.2", "adversarial/constrained", "drift/five-shifts"])
-def test_the_order_is_that_of_compare(task):
-    names = ["DP-KLUCB", "DP-IMED", "Batched-Lap-HTINF", "DP-EXP3-Lap", "LDP-UCB-B"]
-    refute_another_order_than_that_of_compare("quick", names, TASKS[task])

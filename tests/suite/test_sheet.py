@@ -118,12 +118,6 @@ def test_a_card_at_a_prompt_is_one_line():
     assert repr(scores) == "ScoreCard(DP-IMED, UCB at epsilon = 1 and 10 and without privacy: tiny, seed 43)"
 
 
-def test_a_card_that_was_saved_prints_the_same_sheet(tmp_path):
-    scores = suite.evaluate("DP-IMED", size="tiny", epsilon=1, tasks=["stochastic", "graph/ring"], progress=False)
-    scores.save(tmp_path / "card.json")
-    assert str(suite.load(tmp_path / "card.json")) == str(scores)
-
-
 def test_scores_beyond_the_axis_are_arrows_at_its_ends():
     dots = {"mine": {"a": (-7.0, -8.0, -6.0), "b": (3.0, 2.0, 4.0)}}
     figure = scores_figure([ScorePanel("one", {"a": [-5.0]}, dots)], ["a", "b"], field="others")

@@ -196,7 +196,7 @@ def test_dp_ucb_int_by_hand():
 
 @pytest.mark.thorough
 def test_dp_ucb_int_stays_below_its_bound():
-    """With the bonus, and without noise; `test_noisy_index_bounds.py` has the bound without the bonus."""
+    """With the bonus, and without noise; `test_thompson_bounds.py` has the bound without the bonus."""
     arguments = {"means": [0.95, 0.05], "horizon": 60_000}
     for parameters in ({"mode": "bonus", "epsilon": 1.0}, {"epsilon": math.inf}):
         algorithm = make_algorithm("DP-UCB-INT", **parameters)
@@ -227,17 +227,28 @@ def test_failures_of_adap_ucb_add_up_to_less_than_their_bound(alpha):
     assert total < constant < 2 * total
 
 
-def test_adap_ucb_needs_as_many_gains_as_it_says():
-    """The bonus at half of N is too wide and at N is not, for epsilons at which either of its terms rules."""
-    for epsilon in (0.05, 1.0, 100.0):
-        alpha, horizon, gap = 3.1, 10**6, 0.3
-        whole = bounds.adap_ucb_bound([0.5, 0.2], horizon, epsilon, alpha=alpha) / gap
+def adap_bonus(n, epsilon, horizon, alpha):
+    return math.sqrt(alpha * math.log(2 * horizon) / (2 * n)) + alpha * math.log(horizon) / (epsilon * n)
+
+
+def adac_bonus(n, deviation, horizon, alpha):
+    return math.sqrt(2 * (1 / (4 * n) + (deviation / n) ** 2) * alpha * math.log(horizon))
+
+
+@pytest.mark.parametrize(
+    ("bound", "bonus", "noises"),
+    [
+        (bounds.adap_ucb_bound, adap_bonus, (0.05, 1.0, 100.0)),
+        (bounds.adac_ucb_bound, adac_bonus, (0.0, 4.2, 400.0)),
+    ],
+)
+def test_adap_ucb_needs_as_many_gains_as_it_says(bound, bonus, noises):
+    """The bonus at half of N is too wide and at N is not, for noise at which either of its terms rules; so AdaC-UCB."""
+    alpha, horizon, gap = 3.1, 10**6, 0.3
+    for noise in noises:
+        whole = bound([0.5, 0.2], horizon, noise, alpha=alpha) / gap
         n = 2 ** math.floor(math.log2(whole)) // 2
-
-        def bonus(n, alpha=alpha, horizon=horizon, epsilon=epsilon):
-            return math.sqrt(alpha * math.log(2 * horizon) / (2 * n)) + alpha * math.log(horizon) / (epsilon * n)
-
-        assert 2 * bonus(n) <= gap < 2 * bonus(n // 2)
+        assert 2 * bonus(n, noise, horizon, alpha) <= gap < 2 * bonus(n // 2, noise, horizon, alpha)
 
 
 def test_adac_ucb_by_hand():
@@ -252,18 +263,6 @@ def test_adac_ucb_by_hand():
     pulls = bounds.adac_ucb_bound([0.0, 1.0], horizon, 2.0, alpha=4)
     # (1 / (2 n) + 8 / n^2) 4 ln T <= 1 / 4: n = 124.9 for ln T = 13.8.
     assert pulls == pytest.approx(2 * 128 + 13 / 9, rel=1e-12)
-
-
-def test_adac_ucb_needs_as_many_gains_as_it_says():
-    for deviation in (0.0, 4.2, 400.0):
-        alpha, horizon, gap = 3.1, 10**6, 0.3
-        whole = bounds.adac_ucb_bound([0.5, 0.2], horizon, deviation, alpha=alpha) / gap
-        n = 2 ** math.floor(math.log2(whole)) // 2
-
-        def bonus(n, deviation=deviation, alpha=alpha, horizon=horizon):
-            return math.sqrt(2 * (1 / (4 * n) + (deviation / n) ** 2) * alpha * math.log(horizon))
-
-        assert 2 * bonus(n) <= gap < 2 * bonus(n // 2)
 
 
 def epochs(n_arms, horizon, epsilon):

@@ -1,12 +1,28 @@
-"""Bounds of KL-UCB, Gaussian-TS, AdaP-KLUCB, Private-UCB and UCB-MaxN by hand, and all against simulated games."""
+"""Bounds of KL-UCB, Gaussian-TS, AdaP-KLUCB, Private-UCB, DP-UCB and UCB-MaxN by hand, and against simulated games."""
 
 import math
 
 import numpy as np
 import pytest
+from scipy.integrate import quad
+from scipy.stats import gamma, laplace
 
 from dp_bandit_envs import make_algorithm, simulate
+from dp_bandit_envs.privacy.counters import HybridCounter
 from dp_bandit_envs.theory.divergences import bernoulli_kl
+from dp_bandit_envs.theory.lower_bounds import lai_robbins
+from dp_bandit_envs.theory.padded_bounds import (
+    CELL,
+    CELLS,
+    HEIGHTS,
+    LAYERS,
+    _above,
+    _bad_blocks,
+    _factors,
+    _laplace_sums,
+    _shares,
+    padded_ucb_bound,
+)
 from dp_bandit_envs.theory.stochastic_bounds import (
     _best_arm_too_low,
     _rounds_below,
@@ -18,6 +34,7 @@ from dp_bandit_envs.theory.stochastic_bounds import (
     ucb_bound,
     ucb_max_n_bound,
 )
+from tests.tools.refusals import refused
 
 PLAIN = ("KL-UCB", "Gaussian-TS", "TS")
 PRIVATE = ("AdaP-KLUCB", "Private-UCB", "Lazy-DP-TS", "DP-TS", "DP-KLUCB", "DP-IMED", "DP-UCB-INT", "DP-UCB")
@@ -159,3 +176,175 @@ def test_ucb_max_n_by_hand():
         assert ucb_max_n_bound([0.9, 0.4], 1000, choices) == pytest.approx(by_hand, abs=1e-6)
     assert ucb_max_n_bound([0.9, 0.4], 1000) <= ucb_bound([0.9, 0.4], 1000)
     assert make_algorithm("UCB-MaxN").pseudo_regret_bound(means=[0.9, 0.4, 0.4], horizon=9000) < 1000
+
+
+# ---- the bound of DP-UCB
+
+
+def test_sums_of_laplace_draws_are_exact():
+    """One draw, and two by hand, (2 + h) e^-h / 4; many by the difference of two gamma variables.
+
+    False alarm: none, as these are numbers and no samples.
+    """
+    h, tails = CELL * np.arange(CELLS + 1), _laplace_sums()
+    assert tails[1] == pytest.approx(laplace.sf(h))
+    assert tails[2] == pytest.approx((2 + h) * np.exp(-h) / 4)
+    for m, cell in ((3, 0), (3, 8), (12, 20), (40, 100)):
+        exact = quad(lambda x, m=m, z=h[cell]: gamma.pdf(x, m) * gamma.sf(x + z, m), 0, 200, limit=500)[0]
+        assert tails[m][cell] == pytest.approx(exact, rel=1e-6)
+    assert (np.diff(tails[1:], axis=1) < 0).all()
+    assert (tails[0] == [1.0, *[0.0] * CELLS]).all()
+
+
+@pytest.mark.parametrize("low", [2, 6])
+def test_shares_of_blocks_are_those_of_the_counter(low):
+    """The counter itself, from 2^9 on: noise of a block's rounds less that at its start, on many games."""
+    games, k = 4000, 9
+    rounds, scale = 1 << low, HybridCounter(epsilon=1.0).scales((2 << k) - 1)[1][0]
+    rng = np.random.default_rng(3)
+    noise = np.zeros((rounds, games))
+    for level in range(low):
+        draws = rng.laplace(0, 1, (rounds >> level, games))
+        has = np.arange(rounds) >> level & 1 == 1
+        noise[has] += draws[(np.arange(rounds) >> level)[has]]
+    for cell in (CELLS - 16, CELLS - 4, CELLS, CELLS + 4, CELLS + 12):
+        h = (cell - CELLS) * CELL
+        assert np.mean(h + noise >= 0) == pytest.approx(_shares(low)[cell], abs=0.01)
+    # And the levels are those of the release after 2^k + r items.
+    assert scale == pytest.approx(2 * k)
+    assert [dict(HybridCounter(epsilon=1.0).scales((1 << k) + r))[scale] for r in range(8)] == [0, 1, 1, 2, 1, 2, 2, 3]
+
+
+@pytest.mark.parametrize(("low", "height"), [(3, 1.5), (7, 5.0), (11, 12.0)])
+def test_no_layer_has_more_bad_blocks_than_the_first(low, height):
+    """[1 - (1 + lambda_i) p(H + c)]^+ is at most that for i = 0, for all H, by interpolation between the grid."""
+    factors, grid = _factors(low, height), CELL * np.arange(-CELLS, CELLS + 1)
+    h = np.linspace(-40, 5, 3001)
+
+    def bad(factor, shift):
+        return np.maximum(1 - (1 + factor) * np.interp(h + shift, grid, _shares(low)), 0)
+
+    first = bad(factors[0], 0.0)
+    assert (first[h >= -height] < 1e-9).all()
+    for factor, layer in zip(factors, LAYERS, strict=True):
+        assert (bad(factor, layer) <= first + 1e-6).all()
+    assert (np.diff(factors) <= 0).all()
+    assert factors[-1] < 0.1 < factors[0]
+
+
+def test_bad_blocks_are_counted_from_above():
+    """Simulated: 2^k times the mean of [ ] over blocks, for noise of the higher levels and the logarithmic part."""
+    rng, games = np.random.default_rng(4), 200_000
+    for k, low, height in ((12, 5, 3.0), (15, 9, 5.0), (9, 3, 1.5)):
+        octave = HybridCounter(epsilon=0.5).scales((2 << k) - 1)
+        (first, number), (tree, _) = octave
+        noise = rng.laplace(0, first / tree, (number, games)).sum(axis=0)
+        ones = rng.binomial(k - low, 0.5, games)
+        for level in range(k - low):
+            noise += np.where(level < ones, rng.laplace(0, 1, games), 0)
+        p = np.interp(noise, CELL * np.arange(-CELLS, CELLS + 1), _shares(low))
+        lost = 2**k * np.mean(np.maximum(1 - (1 + _factors(low, height)[0]) * p, 0))
+        assert lost < _bad_blocks(tuple(octave), k, low, height) < 6 * lost + 1
+
+
+def test_low_noise_is_counted_from_above():
+    """R(z) for 127 rounds, simulated from the scales of each release."""
+    counter, rng = HybridCounter(epsilon=1.0), np.random.default_rng(5)
+    octaves = [counter.scales((2 << k) - 1) for k in range(7)]
+    z = np.array([-1.0, 10.0, 30.0, 80.0])
+    found = np.zeros(4)
+    for t in range(1, 128):
+        noise = sum(rng.laplace(0, scale, (number, 20_000)).sum(axis=0) for scale, number in counter.scales(t) if scale)
+        found += [np.mean(noise >= level) for level in z]
+    assert (found < _above(octaves, z)).all()
+    assert _above(octaves, z)[0] == 127
+    assert _above(octaves, z)[3] < 12
+
+
+def test_limits():
+    for means in ([0.9, 0.6], [0.9, 0.8, 0.5]):
+        assert padded_ucb_bound(means, 10**5, math.inf) == ucb_bound(means, 10**5)
+        worst = 10**7 * (max(means) - min(means))
+        bounds = [padded_ucb_bound(means, 10**7, epsilon) for epsilon in (0.01, 0.1, 1.0, 10.0, math.inf)]
+        assert bounds == sorted(bounds, reverse=True)
+        assert lai_robbins(means, 10**7) < bounds[-1] < bounds[1] < 0.5 * worst
+        bounds = [padded_ucb_bound(means, 10**power, 1.0) for power in range(12)]
+        assert bounds == sorted(bounds)
+        # It falls below any share of T.
+        shares = [bound / 10**power for power, bound in enumerate(bounds)]
+        assert shares[6] < 0.35 * (max(means) - min(means)) and shares[11] < shares[8] < 0.4 * shares[6]
+    assert padded_ucb_bound([0.5, 0.5], 100, 1.0) == 0
+    assert padded_ucb_bound([0.5, 0.4], 10, 1e-300) == pytest.approx(1)
+    # A counter with all of epsilon in each part has half the noise.
+    assert padded_ucb_bound([0.9, 0.6], 10**6, 1.0, budget="paper") == pytest.approx(
+        padded_ucb_bound([0.9, 0.6], 10**6, 2.0)
+    )
+    with refused(ValueError, "epsilon", 0):
+        padded_ucb_bound([0.5, 0.4], 10, 0.0)
+
+
+def test_by_hand():
+    """K = 2: one term after the other, with what the functions above say, for all levels, blocks and heights."""
+    best, mean, horizon, epsilon = 0.95, 0.05, 2**17 - 1, 5.0
+    counter = HybridCounter(epsilon=epsilon)
+    octaves = [counter.scales((2 << k) - 1) for k in range(17)]
+    scale, bounds = 2 * 16 / epsilon, []
+    for share in (0.2, 0.35, 0.55):
+        g = 0.9 * share
+        y = best - g
+        for low in range(3, 14):
+            for height in HEIGHTS:
+                lam = _factors(low, height)
+                bad = sum(_bad_blocks(tuple(octave), k, low, height) for k, octave in enumerate(octaves) if k > low)
+                layers = [math.ceil(layer * scale / g) for layer in LAYERS]
+                waits = []
+                for m in range(1, len(layers)):
+                    climbs = sum(lam[i] * (layers[i + 1] - layers[i] + 2**low) for i in range(m))
+                    waits.append(climbs + _above(octaves, np.array([layers[m] * g]))[0])
+                # Its own plays are few at any N of a few thousand.
+                n = 400.0
+                late = min(
+                    math.exp(-n * kl(x, mean)) / (1 - math.exp(-kl(x, mean)))
+                    + _above(octaves, np.array([n * (y - x) - math.sqrt(2 * n * math.log(horizon))]))[0]
+                    for x in (mean + (y - mean) * part for part in (0.1, 0.2, 0.35))
+                )
+                bounds.append(n + late + lam[0] * late + min(waits) + bad + 3 * 2**low + (1 + lam[0]) / 4)
+    found = padded_ucb_bound([best, mean], horizon, epsilon)
+    assert 0.9 * 0.9 * min(bounds) < found <= 0.9 * min(bounds) * (1 + 1e-3)
+
+
+def kl(x, y):
+    return x * math.log(x / y) + (1 - x) * math.log((1 - x) / (1 - y))
+
+
+@pytest.mark.parametrize("counter", ["hybrid", "segment-trees"])
+def test_the_algorithm_has_it_for_hybrid_counters_only(counter):
+    bound = make_algorithm("DP-UCB", counter=counter).pseudo_regret_bound(means=[0.9, 0.6], horizon=10**6)
+    assert (bound < 0.2 * 0.3 * 10**6) if counter == "hybrid" else bound == math.inf
+
+
+@pytest.mark.slow
+def test_no_long_game_violates_it(capsys):
+    """Means of 8 games of 2^14 to 2^18 rounds with two or three arms. False alarm: none (fixed seed)."""
+    rng, ratios = np.random.default_rng(6), []
+    for _ in range(200):
+        means = np.round(rng.random(rng.integers(2, 4)), 2).tolist()
+        horizon, epsilon = int(2 ** rng.uniform(14, 18)), float(rng.choice([0.3, 1.0, 5.0, 50.0]))
+        algorithm = make_algorithm("DP-UCB", epsilon=epsilon)
+        bound = algorithm.pseudo_regret_bound(means=means, horizon=horizon)
+        played = simulate(("Stochastic", {"means": means}), [algorithm], horizon=horizon, trials=8, seed=2)["DP-UCB"]
+        regret = played.mean("pseudo_regret")[-1] - 4 * played.standard_error("pseudo_regret")[-1]
+        assert regret <= bound * (1 + 1e-9), (means, horizon, epsilon)
+        if bound < 0.999 * horizon * (max(means) - min(means)):
+            ratios.append(regret / bound)
+    with capsys.disabled():
+        print(f"{len(ratios)} of 200 not vacuous, means up to {max(ratios):.3f} of the bound")
+    assert len(ratios) > 60
+
+
+def test_games_stay_below_it():
+    algorithm, means = make_algorithm("DP-UCB", epsilon=10.0), [1.0, 0.1]
+    bound = algorithm.pseudo_regret_bound(means=means, horizon=50_000)
+    assert bound < 0.4 * 0.9 * 50_000
+    played = simulate(("Stochastic", {"means": means}), [algorithm], horizon=50_000, trials=4, seed=1)
+    assert played["DP-UCB"].mean("pseudo_regret")[-1] < bound / 5

@@ -3,7 +3,7 @@
 import math
 import traceback
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import gymnasium as gym
 import numpy as np
@@ -12,6 +12,7 @@ from dp_bandit_envs import wrappers
 from dp_bandit_envs.adversaries.replay import GainTable
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.bandit_vector_env import BanditVectorEnv
+from dp_bandit_envs.privacy import Mechanism, PrivacyGuarantee
 from dp_bandit_envs.privacy.counters import COUNTERS
 from dp_bandit_envs.privacy.mechanisms import MECHANISMS
 from dp_bandit_envs.wrappers import vector
@@ -21,6 +22,13 @@ MARK = "1234567"
 """Digits that repr, str.format and NumPy's printing all keep."""
 CLOSE = 1e-8
 """Mechanisms that release sums round the gains that they add up to multiples of 2^-30."""
+
+
+ROUNDS = 11
+"""With batches of 2 (or 2 of 2), at least one round at the end is played but never released."""
+
+
+EVERYWHERE = np.full((ROUNDS, 3), PLANTED)
 
 BY_LETTER = {"L": "LaplaceClipRescale", "M": "MiniBatchAverage", "R": "RandomizedResponse"}
 
@@ -105,6 +113,13 @@ EVERY = [*ORDERS, *SUMS]
 _INSIDE = {**ORDERS, **{name: below for name, (below, _, _) in SUMS.items()}}
 NOISY = [name for name in EVERY if name in OWN_NOISE or {"L", "R"} & set(_INSIDE[name])]
 """Those of them that add noise somewhere."""
+
+
+SOME = ["Laplace(MiniBatch)", "MiniBatch", "Response", "Running", "Hybrid, hybrid", "Interval, lemma", "Block"]
+
+
+SOME_IN_BOTH = [*((name, "scalar") for name in SOME), ("Laplace(MiniBatch)", "vector"), ("Block", "vector")]
+"""A step, and what it refuses and hides, is one function; `check_wrapper` asks it of every wrapper."""
 
 
 def wrapped(env: Any, name: str, **more: Any) -> Any:
@@ -201,3 +216,64 @@ def frames_of(error: BaseException) -> str:
     assert error.__traceback__ is not None
     passed = error.__traceback__.tb_next
     return "".join(traceback.TracebackException(type(error), error, passed, capture_locals=True).format())
+
+
+def foreign(part: type, form: str, **facts: Any) -> Any:
+    """Return a game of the number everywhere that behaves as the class says."""
+    kind, sizes = (BanditEnv, ()) if form == "scalar" else (BanditVectorEnv, (2,))
+    return type(part.__name__, (part, kind), facts)(*sizes, GainTable(EVERYWHERE))
+
+
+def play_until_it_fails(env: Any) -> BaseException:
+    def run() -> None:
+        env.reset(seed=1)
+        for _ in range(ROUNDS):
+            env.step(act(env, 0))
+
+    return error_of(run)
+
+
+class Outside:
+    """Pays the gain plus an offset, which no mechanism here covers."""
+
+    offset = 1.0
+
+    def step(self, action):
+        observation, *rest = super().step(action)
+        observation["gain"] = observation["gain"] + np.where(observation["observed"], self.offset, 0.0)
+        return observation, *rest
+
+
+def boundaries(form: str) -> Iterator[Any]:
+    """Yield boundaries of every kind in a form, each around games that Gymnasium made."""
+    for name in ("Laplace", "Laplace(MiniBatch)", *SUMS):
+        if form == "scalar":
+            yield wrapped(gym.make("DPBandit-Replay-v0", gains=EVERYWHERE), name)
+        else:
+            yield wrapped(gym.make_vec("DPBandit-Replay-v0", num_envs=2, gains=EVERYWHERE), name)
+
+
+class State(NamedTuple):
+    """Sums and numbers of gains."""
+
+    sums: np.ndarray
+    counts: np.ndarray
+
+
+def add(state, arm, gain, rng):
+    state.sums[arm] += gain
+    state.counts[arm] += 1
+    return state.sums[arm], state.counts[arm]
+
+
+class Adds(Mechanism):
+    """Exact sums."""
+
+    release = staticmethod(add)
+    releases_sums = True
+
+    def new_state(self, inputs):
+        return State(np.zeros(inputs.n_values), np.zeros(inputs.n_values, np.int64))
+
+    def guarantee(self, inputs):
+        return PrivacyGuarantee.none("a test")

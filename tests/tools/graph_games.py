@@ -6,11 +6,11 @@ from typing import Any, NamedTuple
 
 import networkx as nx
 import numpy as np
-from scipy.optimize import linprog
 
 from dp_bandit_envs.adversaries.replay import GainTable
 from dp_bandit_envs.envs.graph_env import GraphEnv
 from dp_bandit_envs.graphs import FeedbackGraph
+from tests.tools.fake_draws import Impulse, cheapest_shift
 
 SIZE = 2.0**38
 """What the one draw is: so large that rounding to a grid of a thousandth is lost in it."""
@@ -40,24 +40,12 @@ def columns_of(graph: FeedbackGraph) -> list[list[int]]:
     return [graph.revealers[starts[arm] : starts[arm + 1]].tolist() for arm in range(graph.n_arms)]
 
 
-class Draws:
+class Draws(Impulse):
     """A random generator whose draw number `hot` is `size` and all others 0; it keeps the scales asked for."""
 
     def __init__(self, hot: int = -1, size: float = SIZE) -> None:
         """Take the number of the draw, from 0; -1 for none."""
-        self.hot, self.size = hot, size
-        self.asked: list[float] = []
-
-    def laplace(self, location: float, scale: float) -> float:
-        assert location == 0.0
-        self.asked.append(scale)
-        return self.size * (len(self.asked) - 1 == self.hot)
-
-    def laplaces(self, numbers: np.ndarray, scale: float) -> None:
-        numbers[:] = [self.laplace(0.0, scale) for _ in numbers]
-
-    def normal(self, location: float, scale: float) -> float:
-        return self.laplace(location, scale)
+        super().__init__(hot, height=size)
 
 
 def released(env: Any, arms: Sequence[int], rng: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -130,14 +118,8 @@ def cheapest(found: Map, move: np.ndarray) -> float:
     rows = np.unique(np.hstack([noise, move[:, np.newaxis]]).round(9), axis=0, return_index=True)[1]
     if not move.any():
         return 0.0
-    if not len(scales):
-        return np.inf
-    cost = np.concatenate([1 / scales, 1 / scales])
-    answer = linprog(
-        cost, A_eq=np.hstack([noise[rows], -noise[rows]]), b_eq=move[rows], bounds=(0, None), method="highs-ds"
-    )
-    assert answer.status in (0, 2)  # solved, or nothing solves it
-    return answer.fun if answer.status == 0 else np.inf
+    shift = cheapest_shift(noise[rows], scales, move[rows]) if len(scales) else None
+    return np.inf if shift is None else float(np.abs(shift) @ (1 / scales))
 
 
 def row_losses(found: Map) -> tuple[np.ndarray, np.ndarray]:
