@@ -322,10 +322,12 @@ class IdentificationCard(ScoreCard):
             f"Best arm identification {self.values['suite']}, {size}, seed {self.values['seed']}. Scores: the least"
             " rounds that theory allows, over the rounds until the stop."
         ]
-        lines += ["Ranks are beside the package's algorithms; > marks yours."] * (size in identification_reference())
+        played = [task for task in MEANS if _short(task) in axes]
+        if any(total["field"] for total in self.values["totals"]):
+            lines.append("Ranks are beside the package's algorithms; > marks yours.")
         for level in self.values["levels"]:
             if totals := [total for total in self.values["totals"] if total["level"] == level]:
-                lines += ["", head_of(level, axes), *lines_of_ranking(totals, _stopping(size, level), axes)]
+                lines += ["", head_of(level, axes), *lines_of_ranking(totals, _stopping(size, level, played), axes)]
         audits = [line for audit in self.values["audits"] if (line := audit_line(audit))]
         parts = (lines, self._stops(), audits, self._reasons())
         return "\n\n".join("\n".join(part) for part in parts if part)
@@ -358,14 +360,16 @@ def identification_reference() -> Mapping[str, Mapping[str, Any]]:
     return sizes
 
 
-def _stopping(size: str, level: float | None) -> list[RankedRow]:
-    return [row for row in package_ranking(size, level) if row.low > 0]
+def _stopping(size: str, level: float | None, tasks: Sequence[str]) -> list[RankedRow]:
+    return [row for row in package_ranking(size, level, tasks) if row.low > 0]
 
 
-def package_ranking(size: str, level: float | None) -> list[RankedRow]:
-    """Return the package's algorithms at a level, the best first; none without such a size."""
-    totals = identification_reference().get(size, {}).get("totals", [])
-    rows = [row_of(total) for total in totals if total["level"] == level and total["rank"] is not None]
+def package_ranking(size: str, level: float | None, tasks: Sequence[str] = tuple(MEANS)) -> list[RankedRow]:
+    """Return the package's algorithms in some tasks at a level, the best first; ranks need all tasks."""
+    stored = identification_reference().get(size, {"cells": [], "totals": []})
+    is_whole = set(tasks) == set(MEANS)
+    totals = stored["totals"] if is_whole else totals_of([c for c in stored["cells"] if c["task"] in tasks], size)
+    rows = [row_of(total) for total in totals if total["level"] == level]
     return sorted(rows, key=lambda row: -row.total)
 
 

@@ -169,6 +169,12 @@ def test_agents_of_all_kinds_stand_beside_the_packages_algorithms():
     for words in ("> mine", "hasty without privacy: wrong in", "failure_probability must be at most 0.01", "no idea"):
         assert words in sheet
     assert "the audit finds exactly 1 (arms)" in sheet and "two-arms" in scores.table()
+    # The package's algorithms stand beside them in this one task, too.
+    (row,) = [line for line in sheet.split("\n") if line.split()[:1] == ["CTB-TT"] and "0.0" in line]
+    rounds = {
+        c["task"]: c for c in identification_reference()["tiny"]["cells"] if (c["agent"], c["level"]) == ("CTB-TT", 1)
+    }
+    assert row.split()[1] == row.split()[-1] == f"{rounds[TWO]['score']:.2f}"
 
 
 def test_a_card_is_saved_read_joined_and_drawn(tmp_path):
