@@ -27,9 +27,7 @@ MOST_TEXT_BYTES: Final = 2**28
 _PIECE: Final = 2**16
 _LINE: Final = re.compile(r"[^\r\n]*(?:\r\n?|\n)|[^\r\n]+")
 NODE = zlib.crc32(platform.node().encode(errors="replace"))
-PARTIAL = re.compile(
-    r"\.(?P<name>[\w-]+\.(npz|json|csv|md|png|svg|html|py|toml|css))\.(?P<node>[0-9a-f]{8})-(?P<process>\d+)-[0-9a-f]{8}\.partial"
-)
+PARTIAL = re.compile(r"\.(?P<name>.+)\.(?P<node>[0-9a-f]{8})-(?P<process>\d+)-[0-9a-f]{8}\.partial", re.DOTALL)
 """The name of a file while it is being written, with the process and the machine that write it."""
 
 PRIVATE, PRIVATE_FOLDER = 0o600, 0o700
@@ -227,11 +225,12 @@ class NotSyncedError(OSError):
 
 
 def write_whole(target: Path, content: str | bytes) -> None:
-    """Write a file, whole or not at all.
+    """Write a file, whole or not at all, and delete what crashed processes have left in its folder.
 
     Raises:
         FileAccessError: If it cannot be written; the message says whether `target` is unchanged.
     """
+    clear_partial_files(target.parent)
     try:
         with whole_file(target) as file:
             file.write(content.encode() if isinstance(content, str) else content)
@@ -250,6 +249,7 @@ def inaccessible(path: Path, what: str, error: OSError) -> FileAccessError:
 
 def create_once(target: Path, content: bytes, mode: int = 0o666) -> bool:
     """Write a file unless it exists; only one call among all processes writes it and returns True."""
+    clear_partial_files(target.parent)
     partial = _partial(target)
     try:
         _write_new(partial, content, mode)

@@ -246,13 +246,10 @@ def test_normal_quantiles_have_relative_errors_below_1e_15():
     assert normal_quantile(1.0) == 0.0
 
 
-def test_exponential_draws_begin_at_0_and_end_at_65_ln_2():
+def test_exponential_draws_end_at_65_ln_2_and_gamma_and_beta_draws_of_extreme_parameters_end():
     assert led_word(0).standard_exponential() == 0.0 and math.copysign(1, led_word(0).exponential(2.0)) == 1.0
     assert led_word(2**64 - 1).exponential(2.0) == pytest.approx(130 * math.log(2), rel=1e-15)
     assert led_word(2**63 - 1).exponential(2.0) == led_word(2**63).exponential(2.0) == 2 * log(2.0)
-
-
-def test_gamma_and_beta_draws_of_extreme_parameters_end():
     rng = stream(1)
     assert [rng.standard_gamma(shape) for shape in (0.0, -1.0, -math.inf, math.inf)] == [0.0, 0.0, 0.0, math.inf]
     assert math.isnan(rng.standard_gamma(math.nan)) and math.isnan(rng.gamma(1.0, math.nan))
@@ -337,16 +334,13 @@ def test_single_draws_take_names_integers_and_numbers_of_numpy():
     assert wanted == stream(2).laplace(np.float64(1), scale=np.int64(2)) != stream(2).laplace(1.0, 2.0, None)
 
 
-def test_copies_and_children_of_a_stream_are_streams():
+def test_copies_and_children_of_a_stream_are_streams_and_a_generator_of_numpy_goes_on_as_one():
     rng = stream(6)
     rng.random()
     for other in (pickle.loads(pickle.dumps(rng)), copy.deepcopy(rng)):
         assert type(other) is Stream and other.bit_generator is not rng.bit_generator
         assert other.standard_normal() == copy.deepcopy(rng).standard_normal()
     assert [type(child) for child in rng.spawn(2)] == [Stream, Stream]
-
-
-def test_a_generator_of_numpy_goes_on_as_a_stream():
     numpys, ours = np.random.default_rng(3), Stream(np.random.PCG64(3))
     assert with_formulas(numpys).laplace(0.0, 1.0) == ours.laplace(0.0, 1.0)
     assert numpys.random() == ours.random() and with_formulas(ours) is ours

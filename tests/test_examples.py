@@ -49,14 +49,10 @@ def test_your_own_agent_runs_beside_exp3(capsys):
 
 
 @pytest.mark.thorough
-def test_a_model_learns_through_the_boundary(capsys):
+def test_a_model_learns_through_the_boundary_and_from_many_games_at_once(capsys):
     pytest.importorskip("stable_baselines3")
     # Untrained, it plays each arm about a quarter of the time.
     assert run(4, steps=2000) > 0.6
-
-
-@pytest.mark.thorough
-def test_a_model_learns_from_many_games_at_once(capsys):
     pytest.importorskip("stable_baselines3")
     assert run(5, steps=16_000, games=32) > 0.6
 

@@ -154,16 +154,13 @@ def test_data_that_are_there_too_late_are_refused(algorithm, seed):
         simulate(lambda: BanditEnv(Late(2, 40)), [algorithm], trials=20, seed=seed)
 
 
-def test_by_default_the_seed_is_0_where_they_are_made_up():
+def test_by_default_the_seed_is_0_where_data_are_made_up():
     env = gym.make("DPBandit-Stochastic-v0", horizon=50)
     assert np.array_equal(play(env, Exp3()).arms, play(env, Exp3(), seed=0).arms)
     assert simulate("DPBandit-Stochastic-v0", ["EXP3"], horizon=50).seed == 0
     assert compare("Stochastic", "EXP3", horizon=50, trials=2).seed == 0
     with refused(TypeError, "seed", "'secret'"):
         play(env, Exp3(), seed="secret")
-
-
-def test_made_up_gains_are_no_real_data():
     assert Trial().is_real and Replay(TABLE).is_real and VectorTable(TABLE).is_real
     assert not Stochastic().is_real and not Replay().is_real and not OutcomePools([np.ones(2), np.ones(3)]).is_real
     with warnings.catch_warnings():

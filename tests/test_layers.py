@@ -189,14 +189,13 @@ def house(folder, lower):
         (folder / name).write_text(textwrap.dedent(text), encoding="utf-8")
 
 
-def test_a_file_says_by_its_name_where_one_is():
+def test_a_file_says_by_its_name_where_one_is_and_the_top_loads_its_names_and_the_registration_only():
     """An editor's tab shows the name only."""
     names = [path.name for path in MODULES.values() if path.name != "__init__.py"]
     assert not {name for name in names if names.count(name) > 1}
-
-
-def test_the_top_of_the_package_loads_its_names_and_the_registration_only():
     assert GRAPH.edges[PACKAGE] == {f"{PACKAGE}.lazy_names", f"{PACKAGE}.envs.registration"}
+    with refused(AttributeError, "'dp_bandit_envs'", "'nothing'"):
+        dp_bandit_envs.nothing  # noqa: B018 (looking it up is the test)
 
 
 PLAIN = ("adversaries", "privacy", "theory", "metrics")
@@ -244,11 +243,6 @@ def test_an_id_needs_no_import_loads_nothing_heavy_and_is_registered_once():
     horizon, loaded, once = json.loads(done.stdout)
     assert horizon == 9 and once and PACKAGE in loaded
     assert not {*loaded} & {"numba", "torch", "matplotlib", "joblib", "rich", "typer", "scipy", "stable_baselines3"}
-
-
-def test_an_unknown_name_is_an_attribute_error():
-    with refused(AttributeError, "'dp_bandit_envs'", "'nothing'"):
-        dp_bandit_envs.nothing  # noqa: B018 (looking it up is the test)
 
 
 def test_lists_of_public_names_are_true():

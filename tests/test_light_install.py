@@ -179,15 +179,6 @@ def test_a_clone_that_is_not_installed_is_found_as_a_whole(tmp_path):
     assert [Path(line).parents[1] for line in out] == [tmp_path, tmp_path]
 
 
-def test_a_python_without_numpy_and_gymnasium_is_told_what_to_type():
-    """The last line of the traceback; -S leaves out everything that is installed."""
-    words = [sys.executable, "-S", "-c", "import dp_bandit_envs.agents"]
-    done = subprocess.run(words, capture_output=True, encoding="utf-8", cwd=ROOT)
-    last = done.stderr.splitlines()[-1]
-    assert done.returncode == 1 and "gymnasium" in last and "pip install ." in last
-    assert "During handling" not in done.stderr
-
-
 COMMAND_LINE = """
 import runpy
 for words in (["--version"], ["--help"], []):
@@ -196,10 +187,16 @@ for words in (["--version"], ["--help"], []):
 """
 
 
-def test_without_typer_the_command_line_has_its_version_and_a_short_help():
+def test_without_typer_there_is_a_short_help_and_without_numpy_and_gymnasium_what_to_type():
     (version, *help_), err = light(COMMAND_LINE)
     assert version == f"dp-bandit-envs {__version__}" and err == []
     assert help_[: len(help_) // 2] == help_[len(help_) // 2 :] != []
     text = "\n".join(help_)
     assert all(name in text for names in COMMANDS.values() for name in names)
     assert "pip install 'dp-bandit-envs[cli]'" in text
+    # The last line of the traceback; -S leaves out everything that is installed.
+    words = [sys.executable, "-S", "-c", "import dp_bandit_envs.agents"]
+    done = subprocess.run(words, capture_output=True, encoding="utf-8", cwd=ROOT)
+    last = done.stderr.splitlines()[-1]
+    assert done.returncode == 1 and "gymnasium" in last and "pip install ." in last
+    assert "During handling" not in done.stderr

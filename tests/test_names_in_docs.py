@@ -117,14 +117,11 @@ def test_dotted_names_resolve():
             resolve(dotted)
 
 
-def test_docstrings_and_comments_name_files_that_exist():
+def test_docstrings_and_comments_name_files_and_tests_that_exist():
     for path, text in SOURCES.items():
         for named in re.findall(rf"(?<=[`\s(])(?:{'|'.join(FOLDERS)})/[\w/]+\.py\b", text):
             assert (ROOT / named).is_file(), (path, named)
-
-
-def test_every_test_that_a_docstring_names_exists():
-    """`test_...` in a comment, a docstring or a document is a test or a file of tests."""
+    # `test_...` in a comment, a docstring or a document is a test or a file of tests.
     functions = {name for text in SOURCES.values() for name in re.findall(r"^ *def (\w+)", text, re.MULTILINE)}
     everything = "\n".join([*DOCUMENTS.values(), *SOURCES.values()])
     assert set(re.findall(r"`(test_\w+)`", everything)) <= functions | {path.stem for path in SOURCES}

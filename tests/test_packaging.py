@@ -10,15 +10,10 @@ import zipfile
 
 import pytest
 
-<<<<<<< HEAD
 import dp_bandit_envs
+from tests.tools import editor_links
 from tests.tools.release import MINORS, PROJECT, ROOT, python_of
 
-=======
-from tests.tools import editor_links
-
-ROOT = Path(__file__).parents[1]
->>>>>>> tr
 GAME = """
 import gymnasium as gym, dp_bandit_envs, pathlib
 from dp_bandit_envs import Algorithm, Exp3, LaplaceClipRescale, make_algorithm, play, simulate
@@ -179,6 +174,6 @@ def test_links_lead_to_this_folder_and_are_made_anew(linked):
     assert {"agents/exp3.py", "wrappers/boundary.py", "envs/bandit_env.py"} <= seen
     assert (links / "agents").resolve() == editor_links.ROOT / "agents"
     (site_packages,) = linked.glob("lib/python*/site-packages")
-    (links / "old.py").symlink_to(Path("/nowhere"))
+    (links / "old.py").symlink_to("/nowhere")
     editor_links.make_links(linked, site_packages)
     assert not (links / "old.py").is_symlink() and (editor_links.ROOT / "agents" / "exp3.py").exists()

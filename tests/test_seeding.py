@@ -33,9 +33,11 @@ def test_a_hundred_thousand_trials_have_distinct_streams():
     assert len(first) == 200_000
 
 
-def test_seeds_trials_roles_and_episodes_do_not_stand_in_for_one_another():
+def test_seeds_trials_roles_episodes_and_names_do_not_stand_in_for_one_another():
     keys = [(s, t, r, e) for s in range(6) for t in range(6) for r in range(6) for e in range(6)]
     assert len({draw(stream(s, trial=t, role=r, episode=e)) for s, t, r, e in keys}) == len(keys)
+    keys = [("ab", "c"), ("a", "bc"), ("", "abc"), ("abc", ""), ("1 a", "bc")]
+    assert len({draw(stream(1, role=AGENT, player=player, noise_key=part)) for player, part in keys}) == len(keys)
 
 
 def test_a_stream_is_sfc64_seeded_with_words_of_sha_256():
@@ -76,20 +78,12 @@ def test_an_agent_with_the_environments_seed_cannot_see_the_gains_coming():
                     assert abs(np.corrcoef(*pairs)[0, 1]) <= 5 / np.sqrt(rounds)
 
 
-def test_the_default_trial_is_number_zero():
-    assert gains(bandit(), seed=1) == gains(bandit(), seed=1, options={"trial": 0})
-    assert gains(bandit(), seed=1) == gains(bandit(), seed=1, options={})
-
-
-def test_trials_of_one_seed_are_different_games():
+def test_trials_of_one_seed_are_different_games_whatever_was_played_before():
     games = [gains(bandit(), seed=1, options={"trial": trial}) for trial in range(20)]
     assert len({tuple(game) for game in games}) == 20
     env = bandit()
     assert [gains(env, seed=1, options={"trial": trial}) for trial in range(20)] == games
-
-
-def test_a_seed_gives_its_game_whatever_was_played_before():
-    """Gymnasium: `reset(seed=s)` determines the game. A trial chosen earlier must not linger."""
+    # Gymnasium: `reset(seed=s)` determines the game. A trial chosen earlier must not linger.
     env = bandit()
     expected = gains(env, seed=6)
     gains(env, seed=5, options={"trial": 3})
@@ -103,31 +97,30 @@ def test_reset_without_a_seed_goes_on_to_a_new_game_of_the_same_seed():
     assert [gains(second, seed=9)] + [gains(second) for _ in range(4)] == games
 
 
-def test_reset_without_a_seed_stays_in_its_trial():
+def test_reset_without_a_seed_stays_in_its_trial_and_the_default_is_number_zero():
     env = bandit()
     gains(env, seed=9, options={"trial": 2})
     generator = stream(9, trial=2, role=ADVERSARY, episode=1)
     assert gains(env) == (generator.random((100, 4))[:, 0] < 0.55).tolist()
+    assert gains(bandit(), seed=1) == gains(bandit(), seed=1, options={"trial": 0})
+    assert gains(bandit(), seed=1) == gains(bandit(), seed=1, options={})
 
 
-def test_without_any_seed_the_operating_systems_entropy_is_used():
+def test_without_any_seed_the_operating_systems_entropy_is_used_whatever_the_global_seed():
     """100 coins agree by chance with probability below 2^-99."""
     games = {tuple(gains(bandit())) for _ in range(5)}
     assert len(games) == 5
+    games = []
+    for _ in range(2):
+        np.random.seed(0)  # noqa: NPY002 - the old global stream is what must not matter
+        games.append(gains(bandit()))
+    assert games[0] != games[1]
 
 
 def test_without_any_seed_no_stream_comes_twice_even_for_the_same_trial():
     """A deployment that names its trial in every reset must not add the same noise to two sets of data."""
     streams = EpisodeStreams(FIRST_WRAPPER)
     assert len({draw(streams.next(None, {"trial": 0})) for _ in range(5)}) == 5
-
-
-def test_a_stray_global_seed_does_not_make_games_predictable():
-    games = []
-    for _ in range(2):
-        np.random.seed(0)  # noqa: NPY002 - the old global stream is what must not matter
-        games.append(gains(bandit()))
-    assert games[0] != games[1]
 
 
 def test_a_failed_reset_leaves_the_next_game_as_it_would_have_been():
@@ -144,11 +137,6 @@ def test_gymnasiums_own_stream_follows_the_seed_too():
     env.reset(seed=5)
     assert env.np_random_seed == 5
     assert draw(env.np_random) == draw(np.random.default_rng(5))
-
-
-def test_where_a_players_name_ends_is_part_of_the_key():
-    keys = [("ab", "c"), ("a", "bc"), ("", "abc"), ("abc", ""), ("1 a", "bc")]
-    assert len({draw(stream(1, role=AGENT, player=player, noise_key=part)) for player, part in keys}) == len(keys)
 
 
 @pytest.mark.parametrize("kind", [np.uint32, np.uint64])

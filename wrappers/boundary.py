@@ -353,7 +353,6 @@ class BoundaryBase(Boundary):
             )
 
     def _has_begun(self) -> bool:
-        """Whether noise has been drawn."""
         raise NotImplementedError
 
     @property
@@ -512,7 +511,6 @@ class PrivacyBoundary(BoundaryBase, gym.Wrapper[Observation, int, Observation, i
         )
 
     def _checked(self, action: Any) -> Any:
-        """Return an action as an arm or a point, or raise."""
         return checks.arm(action, self._n_plays) if self._set is None else self._set.checked(action)
 
     def _new_scoreboard(self) -> Any:

@@ -106,7 +106,6 @@ def __getattr__(name: str) -> Any:
 
 
 def _make(id: str, arguments: dict[str, Any]) -> Environment:
-    """Make the game of an id and put its wrappers around it."""
     game, env_kwargs, layers = _GAMES[id]
     message = None
     try:

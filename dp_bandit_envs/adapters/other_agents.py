@@ -40,9 +40,19 @@ class AdaptedAgent:
                 f"{type(self).__name__} has no game yet; call begin(n_arms=, horizon=, rng=) first."
             )
 
-
-def _names_in(observation: Any) -> Any:
-    return list(observation) if isinstance(observation, Mapping) else checks.kind_of(observation)
+    def _read(self, observation: Any, *keys: str) -> tuple[Any, ...]:
+        """Return parts of an observation, or raise if it lacks them."""
+        try:
+            return tuple(observation[key] for key in keys)
+        except (KeyError, IndexError, TypeError):
+            names = list(observation) if isinstance(observation, Mapping) else checks.kind_of(observation)
+            way_out = "Pass env.step's own, without FlattenObservation."
+            if "sum" in names:
+                way_out = "Use LaplaceClipRescale or RandomizedResponse, or from_function, whose functions take sums."
+            raise WrongObservationError(
+                f"{type(self).__name__} learns from observations with {' and '.join(map(repr, keys))}; received"
+                f" {names}. {way_out}"
+            ) from None
 
 
 class FunctionAgent(AdaptedAgent):
@@ -76,17 +86,11 @@ class FunctionAgent(AdaptedAgent):
     def update(self, arm: int, observation: Mapping[str, NDArray[Any]]) -> None:
         """Add the released gains, or store the released sums."""
         self._check_begun()
-        try:
-            if "sum" in observation:
-                self._counts = observation["count"].astype(np.int64)
-                self._sums = observation["sum"].astype(np.float64)
-                return
-            observed, gains = observation["observed"], observation["gain"]
-        except (KeyError, IndexError, TypeError, AttributeError):
-            raise WrongObservationError(
-                "a function agent learns from observations with 'gain' and 'observed', or 'sum' and 'count'; received"
-                f" {_names_in(observation)}. Pass env.step's own, without FlattenObservation."
-            ) from None
+        if isinstance(observation, Mapping) and "sum" in observation:
+            sums, counts = self._read(observation, "sum", "count")
+            self._counts, self._sums = counts.astype(np.int64), sums.astype(np.float64)
+            return
+        observed, gains = self._read(observation, "observed", "gain")
         self._counts += observed
         self._sums += np.where(observed, gains, 0.0)
 
@@ -135,10 +139,7 @@ class RewardAgent(AdaptedAgent, abc.ABC):
         """Learn the gain of `arm`, if it was released."""
         self._check_begun()
         arm = checks.arm(arm, self._n_arms)
-        try:
-            observed, gains = observation["observed"], observation["gain"]
-        except (KeyError, IndexError, TypeError):
-            raise WrongObservationError(self._complaint(observation)) from None
+        observed, gains = self._read(observation, "observed", "gain")
         if observed[arm]:
             self._learn(arm, float(gains[arm]))
 
@@ -153,18 +154,6 @@ class RewardAgent(AdaptedAgent, abc.ABC):
     @abc.abstractmethod
     def _learn(self, arm: int, gain: float) -> None:
         """Learn the gain of the arm played, in [0, 1]."""
-
-    def _complaint(self, observation: Any) -> str:
-        name = type(self).__name__
-        if isinstance(observation, Mapping) and "sum" in observation:
-            return (
-                f"{name} learns from the gain of the arm played, but this wrapper releases running sums; use"
-                " LaplaceClipRescale or RandomizedResponse, or from_function, whose functions are given sums."
-            )
-        return (
-            f"{name} learns from observations with 'gain' and 'observed'; received {_names_in(observation)}. Pass"
-            " env.step's own."
-        )
 
 
 CONTEXTUAL = ("LinGreedy", "LinTS", "LinUCB")

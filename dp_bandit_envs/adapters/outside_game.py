@@ -357,22 +357,6 @@ class Diary:
         self._lock.close()
 
 
-class TurnLock:
-    """Lets threads in one after the other; a copy is another lock."""
-
-    def __init__(self) -> None:
-        self._lock = threading.RLock()
-
-    def __enter__(self) -> None:
-        self._lock.acquire()
-
-    def __exit__(self, *_: object) -> None:
-        self._lock.release()
-
-    def __reduce__(self) -> Any:
-        return TurnLock, ()
-
-
 def _in_turn(method: Callable[..., R]) -> Callable[..., R]:
     """Wrap a method of `OutsideGame` so that threads call it, and others like it, one after the other."""
 
@@ -461,7 +445,7 @@ class OutsideGame:
             raise WrongTypeError(f"ledger must be a dp_bandit_envs.Ledger; received {checks.kind_of(ledger)}.")
         if horizon is None or (isinstance(horizon, float) and not math.isfinite(horizon)):
             raise WrongTypeError(UNKNOWN_HORIZON.format("none" if horizon is None else horizon))
-        self._turn = TurnLock()
+        self._turn = threading.RLock()
         self._names, n_arms = _checked_names(arm_names, n_arms)
         use = Participation(1, None if persons is None else checks.integer("persons", persons, at_least=1))
         self._rewards = RewardRange.checked(low, high, clip)
@@ -536,7 +520,6 @@ class OutsideGame:
         opened.lines.clear()
 
     def _noise_keys(self) -> list[str]:
-        """Return digests of the keys that determine the noise."""
         layers = [layer for layer in layers_of(self._env) if isinstance(layer, BoundaryBase)]
         return [hashlib.sha256(layer._noise_key.encode()).hexdigest() for layer in layers]
 
@@ -750,7 +733,6 @@ class OutsideGame:
         self._agent.update(batch.arm, released)
 
     def _name_of(self, arm: int) -> Any:
-        """Return an arm's name, or the arm if it has none."""
         return arm if self._names is None else self._names[arm]
 
     def _refuse_what_has_ended(self) -> None:
@@ -774,6 +756,14 @@ class OutsideGame:
         settled = self._has_begun or self._diary is not None
         return self._refuse_copy() if settled else super().__reduce_ex__(protocol)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out the lock."""
+        return {name: part for name, part in vars(self).items() if name != "_turn"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Make another lock."""
+        vars(self).update(state, _turn=threading.RLock())
+
     def _refuse_copy(self) -> NoReturn:
         raise TypeError(
             "an OutsideGame that has begun, or has a diary, cannot be copied or pickled: the copy would use the same"
@@ -782,7 +772,6 @@ class OutsideGame:
 
 
 def _checked_names(names: Sequence[str] | None, n_arms: SupportsIndex | None) -> tuple[list[str] | None, SupportsIndex]:
-    """Return the arms' names, or None, and their number, or raise."""
     if names is None:
         if n_arms is None:
             raise WrongTypeError("n_arms, the number of arms, or arm_names=[...] must be given; received neither.")

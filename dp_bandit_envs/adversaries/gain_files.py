@@ -183,7 +183,6 @@ def _check_range(gains: FloatArray, where: str, low: float = 0.0, column_indices
 
 
 def _read_columns(source: Any, persons: str | None) -> Table | Pools:
-    """Read an array, a data frame, an Arrow table or a structured array."""
     where, columns = "gains", columns_of(source)
     names = [name for name, _ in columns]
     owner_column = None if persons is None else _owner_column(where, names, persons)

@@ -113,9 +113,13 @@ class Algorithm:
             object.__setattr__(self, "player", f"{self.name} {written_value(self.parameters)}")
 
     def __repr__(self) -> str:
-        """Return the chosen arguments; functions by name, without addresses, which differ between processes."""
+        """Return the chosen arguments; functions by name, without addresses, which differ between processes.
+
+        Functions without a name of their own, such as lambdas, are left out.
+        """
         makers = {"make_agent": self.make_agent, "make_point_agent": self.make_point_agent, "wrapping": self.wrapping}
-        chosen = [f"{key}={_written(one)}" for key, one in makers.items() if one is not None and one is not unchanged]
+        names = {key: _written(one) for key, one in makers.items() if one is not None and one is not unchanged}
+        chosen = [f"{key}={name}" for key, name in names.items() if "<" not in name]
         if self.parameters:
             chosen.append(
                 f"parameters={{{', '.join(f'{key!r}: {_written(one)}' for key, one in self.parameters.items())}}}"
@@ -236,7 +240,12 @@ class Algorithm:
         inside = self.wrap(env) if inside is None else inside
         stated = inside.get_wrapper_attr("guarantee") if inside.has_wrapper_attr("guarantee") else None
         of_sums = inside.has_wrapper_attr("releases_sums") and inside.get_wrapper_attr("releases_sums")
-        if self.own_guarantee is not None and of_sums and self.feedback != "full" and sensitivity_of(env) > 1:
+        if (
+            self.own_guarantee is not None
+            and of_sums
+            and self.feedback != "full"
+            and env.get_wrapper_attr("sensitivity") > 1
+        ):
             return PrivacyGuarantee.none("a round reveals several gains, which all enter sums; the proof is for one")
         if self.own_guarantee is not None:
             by_agent = self.own_guarantee(set_of(env)[1], env.get_wrapper_attr("horizon"))
@@ -290,7 +299,9 @@ class Algorithm:
         louder = sensitivity > 1 and self.feedback != "full"
         if self.bound_in is not None and self.feedback == "full" and m == 0:
             return _cut(self.bound_in(ExpertsEnv(gains=Deterministic(k, t))), t)
-        if self.bound is None or (louder and self._adds_noise(k, t)):
+        if self.bound is None:
+            return math.inf
+        if louder and self.own_guarantee is None and self.guarantee(n_arms=k, horizon=t).model != "none":
             return math.inf
         return _cut(self.bound(k, t, m), t)
 
@@ -348,9 +359,6 @@ class Algorithm:
         numbers = arm_means(means)
         return 0.0 if self.sample_bound is None else self.sample_bound(numbers)
 
-    def _adds_noise(self, n_arms: int, horizon: int) -> bool:
-        return self.own_guarantee is None and self.guarantee(n_arms=n_arms, horizon=horizon).model != "none"
-
 
 Algorithm.__init__ = checks.answers_wrong_calls(Algorithm.__init__)  # type: ignore[method-assign]
 
@@ -390,7 +398,6 @@ def secured(algorithm: Algorithm) -> Algorithm:
 
 
 def _with_secure_draws(inside: Environment, env: Environment) -> Environment:
-    """Return the environment in the same wrappers, with secure draws."""
     if inside is env:
         return env
     name = type(inside).__name__
@@ -436,11 +443,6 @@ def hides_own_gains(env: Environment) -> bool:
     return isinstance(source, GraphSource) and not source.graph.reveals_itself
 
 
-def sensitivity_of(env: Environment) -> float:
-    """Return the L1 distance between observations of neighbouring games."""
-    return float(env.get_wrapper_attr("sensitivity"))
-
-
 def set_of(env: Environment) -> tuple[str, int]:
     """Return the decision set's name and dimension; arms are the corners of the simplex."""
     if plays_points(env):
@@ -450,7 +452,6 @@ def set_of(env: Environment) -> tuple[str, int]:
 
 
 def _size_of(n_arms: SupportsIndex, horizon: SupportsIndex) -> tuple[int, int]:
-    """Return a game's number of arms and of rounds, or raise."""
     return checks.integer("n_arms", n_arms, at_least=2), checks.integer("horizon", horizon, at_least=1)
 
 

@@ -7,7 +7,7 @@ and so its draws, only a little (docs/notes/exp3-privacy.md).
 import dataclasses
 import functools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, SupportsFloat, SupportsIndex
 
 from dp_bandit_envs import checks
@@ -267,6 +267,16 @@ BASE_BOUNDS = {"EXP3": exp3_regret_bound, "Tsallis-INF": tsallis_regret_bound}
 """Regret bounds of the bases that see rescaled gains as if they were exact; HTINF undoes the rescaling."""
 
 
+def named_base(base: Any, bases: Mapping[str, Callable[..., Algorithm]]) -> tuple[str, Any]:
+    """Return the name and the agent factory of a base algorithm: a name in a table, or an agent factory itself."""
+    if isinstance(base, str):
+        name = checks.known_name("base", base, bases)
+        return name, bases[name]().make_agent
+    if not callable(base):
+        raise TypeError(f"base must be a known name or make an agent when called; received {base!r}.")
+    return getattr(base, "__name__", str(base)), checks.function("base", base)
+
+
 def _laplace_on_averages(
     name: str,
     reference: str,
@@ -289,13 +299,11 @@ def _laplace_on_averages(
     batch_size = checks.integer("batch_size", batch_size, at_least=1)
     checks.one_of("outside", outside, OUTSIDE)
     bound = None if bound is None else checks.at_least("bound", bound, 0)
-    if not (isinstance(base, str) or callable(base)):
-        raise TypeError(f"base must be a known name or make an agent when called; received {base!r}.")
-    if callable(base):
-        checks.function("base", base)
+    base_name, make_agent = named_base(base, BASES)
+    # An agent's class that happens to have such a name has no bound.
+    known_name = base_name if isinstance(base, str) else ""
     scale = 1 / (epsilon * batch_size)
     second_moment = math.sqrt(1 + 2 * scale * scale) if sigma is None else checks.greater_than("sigma", sigma, 0)
-    base_name = checks.known_name("base", base, BASES) if isinstance(base, str) else None
 
     def wrapping(env: Environment) -> Environment:
         tau = capped_batch_size(batch_size, env.get_wrapper_attr("horizon"))
@@ -307,29 +315,24 @@ def _laplace_on_averages(
         tau = capped_batch_size(batch_size, horizon)
         steps = horizon // tau
         noise = 1 / (epsilon * tau)
-        if base_name == "HTINF":
+        if known_name == "HTINF":
             # The agent undoes the rescaling; the bound needs a sigma that covers the noise.
             covered = second_moment**2 >= (1 + 2 * noise**2) * (1 - 1e-12)
             of_steps = htinf_regret_bound(n_arms, steps, second_moment) if covered else math.inf
-        elif base_name in BASE_BOUNDS:
-            of_steps = rescaled_regret_bound(BASE_BOUNDS[base_name], n_arms, steps, noise)
+        elif known_name in BASE_BOUNDS:
+            of_steps = rescaled_regret_bound(BASE_BOUNDS[known_name], n_arms, steps, noise)
         else:
             return math.inf
         return tau * (of_steps + rejection_bias(steps, noise)) + (horizon - steps * tau)
 
-    make_agent: AgentFactory
-    if base_name == "HTINF":
-        make_agent = functools.partial(Htinf, sigma=sigma)
-    else:
-        make_agent = BASES[base_name]().make_agent if base_name is not None else base  # type: ignore[assignment]
     return Algorithm(
         name=name,
-        make_agent=make_agent,
+        make_agent=functools.partial(Htinf, sigma=sigma) if known_name == "HTINF" else make_agent,
         wrapping=wrapping,
         bound=without_memory(regret_bound) if bound is None and outside == "reject" else None,
         parameters={
             "epsilon": epsilon,
-            "base": base_name or getattr(base, "__name__", str(base)),
+            "base": base_name,
             "batch_size": batch_size,
             "bound": bound,
             "outside": outside,

@@ -82,7 +82,6 @@ def as_ftrl(
 
 
 def _claim(epsilon: float, theorem: str) -> Callable[[int, int], PrivacyGuarantee]:
-    """Return the paper's claim in every game."""
     claim = PrivacyGuarantee(epsilon=epsilon, theorem=f"Agarwal and Singh (2017), {theorem}")
     return lambda n_arms, horizon: claim
 

@@ -7,7 +7,7 @@ from typing import Any, Final, SupportsFloat, SupportsIndex
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.algorithms.algorithm import Algorithm
-from dp_bandit_envs.algorithms.exp3_family import exp3, htinf, tsallis_inf, uniform
+from dp_bandit_envs.algorithms.exp3_family import exp3, htinf, named_base, tsallis_inf, uniform
 from dp_bandit_envs.algorithms.kl_ucb_family import kl_ucb
 from dp_bandit_envs.algorithms.thompson_family import gaussian_ts, ts
 from dp_bandit_envs.algorithms.ucb_family import ucb
@@ -54,15 +54,7 @@ def clipped_lap(
     """
     epsilon = checks.epsilon(epsilon)
     batch_size = None if batch_size is None else checks.integer("batch_size", batch_size, at_least=1)
-    if not (isinstance(base, str) or callable(base)):
-        raise TypeError(f"base must be a known name or make an agent when called; received {base!r}.")
-    make_agent: Any
-    if isinstance(base, str):
-        base_name = checks.known_name("base", base, BASES)
-        make_agent = BASES[base_name]().make_agent
-    else:
-        checks.function("base", base)
-        base_name, make_agent = getattr(base, "__name__", str(base)), base
+    base_name, make_agent = named_base(base, BASES)
     return Algorithm(
         name="Clipped-Lap",
         make_agent=make_agent,

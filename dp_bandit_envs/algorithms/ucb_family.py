@@ -239,7 +239,6 @@ def dp_ucb_int(
 
 
 def _claim(epsilon: float, delta: float, theorem: str) -> Callable[[int, int], PrivacyGuarantee]:
-    """Return the paper's claim for every number of arms and rounds."""
     claim = PrivacyGuarantee(epsilon=epsilon, delta=delta, theorem=f"Tossou and Dimitrakakis (2016), {theorem}")
     return lambda n_arms, horizon: claim
 

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from dp_bandit_envs.audits.transcripts import Transcripts
 from dp_bandit_envs.checks import require
 from dp_bandit_envs.protocols import FloatArray, IntArray
+from dp_bandit_envs.theory.tails import bernoulli_kls
 
 MARGIN = 3.0
 """Margin of cautious estimates in standard errors; about as in the final test."""
@@ -337,7 +338,6 @@ def _histograms(bins: IntArray) -> IntArray:
 
 
 def _log_likelihood(columns: list[int], edges: list[FloatArray], binned: list[IntArray]) -> tuple[ScoreTerm, ...]:
-    """Return the log odds of the first table as a score."""
     ramps = []
     for number in range(len(columns)):
         ends = [float(np.median(each[:, number])) for each in binned]
@@ -519,7 +519,7 @@ def chernoff_lower_bound(hits: FloatArray, n: int, failure_probability: float) -
     low, high = np.zeros_like(rates), rates.copy()
     for _ in range(HALVINGS):
         middle = (low + high) / 2
-        far = n * _divergence(rates, middle) > math.log(1 / failure_probability)
+        far = n * bernoulli_kls(rates, middle) > math.log(1 / failure_probability)
         low, high = np.where(far, middle, low), np.where(far, high, middle)
     return low
 
@@ -528,12 +528,3 @@ def chernoff_upper_bound(hits: FloatArray, n: int, failure_probability: float) -
     """Return upper confidence bounds on success probabilities, given `hits` of `n` independent trials."""
     upper: FloatArray = 1 - chernoff_lower_bound(n - np.asarray(hits), n, failure_probability)
     return upper
-
-
-def _divergence(rates: FloatArray, chances: FloatArray) -> FloatArray:
-    """Return the Kullback-Leibler divergence of two coins, in nats; `chances` are at most the rates."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        first = np.where(rates > 0, rates * np.log(rates / chances), 0.0)
-        second = np.where(rates < 1, (1 - rates) * np.log((1 - rates) / (1 - chances)), 0.0)
-    divergence: FloatArray = first + second
-    return divergence

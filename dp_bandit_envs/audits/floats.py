@@ -115,9 +115,7 @@ def float_loss(
     Source: Mironov (2012), On Significance of the Least Significant Bits For Differential Privacy.
     """
     number, rounds = checks.integer("games", games, at_least=1), checks.integer("horizon", horizon, at_least=1)
-    sure = float(checks.greater_than("confidence", confidence, 0))
-    if not sure < 1:
-        raise ValueError(f"confidence must be in (0, 1); received {confidence!r}.")
+    sure = checks.probability("confidence", confidence)
     subject = algorithm_or_mechanism(part)
     name = subject.name if isinstance(subject, Algorithm) else type(subject).__name__
     env = default_game(subject, 2, rounds, seed)
@@ -320,7 +318,6 @@ def _is_possible(game_to_release: _Release, table: FloatArray, released: float, 
 def _as_function_of_draw(
     game_to_release: _Release, table: FloatArray, draws: list[Draw], index: int
 ) -> Callable[[float], float]:
-    """Return the release as a function of one draw."""
     numbers = [draw.value for draw in draws]
 
     def release(number: float) -> float:

@@ -174,9 +174,7 @@ def sampled_loss(
     number = checks.integer("games", DEFAULT_GAMES if games is None else games, at_least=100)
     steps = checks.integer("last", last, at_least=0)
     k, t = checks.integer("n_arms", n_arms, at_least=2), checks.integer("horizon", horizon, at_least=2)
-    sure = checks.greater_than("confidence", confidence, 0)
-    if not sure < 1:
-        raise ValueError(f"confidence must be in (0, 1); received {confidence!r}.")
+    sure = checks.probability("confidence", confidence)
     progress_line = PlayedInPython(algorithm.name)
     make = game or (_experts_game if algorithm.feedback == "full" else _bandit_game)
     told = progress_line if progress else lambda games, candidate: None

@@ -15,15 +15,12 @@ from dp_bandit_envs import checks
 from dp_bandit_envs.cli.command_names import ABOUT, COMMANDS
 from dp_bandit_envs.cli.options import (
     PICTURES,
-    Arms,
     Epsilons,
     Jobs,
     Out,
-    Rounds,
     RoundsPerPerson,
     SecretSeed,
     Seed,
-    TargetDelta,
     float_option,
     folder,
     integer_option,
@@ -482,26 +479,17 @@ def calibrate(
         list[str],
         typer.Argument(metavar="ALGORITHM...", help="Algorithms, with other parameters if you like: DP-UCB-INT:v=1.3"),
     ],
-    epsilon: Annotated[float | None, float_option("What is to be guaranteed, such as 1.")] = None,
-    delta: TargetDelta = 0.0,
-    n_arms: Arms = None,
-    horizon: Rounds = None,
+    epsilon: Annotated[float, float_option("What is to be guaranteed, such as 1.")],
+    n_arms: Annotated[int, integer_option("Number of arms.")],
+    horizon: Annotated[int, integer_option("Number of rounds, as 5000 or 1e5.")],
+    delta: Annotated[float, float_option("At this delta; 0 for pure differential privacy.")] = 0.0,
     rounds_per_person: RoundsPerPerson = None,
 ) -> None:
     """Find the parameters at which algorithms guarantee an epsilon, for a round or for a person."""
     from dp_bandit_envs.cli.data_commands import calibration_line
 
-    missing = [
-        option
-        for option, value in {"--epsilon": epsilon, "--n-arms": n_arms, "--horizon": horizon}.items()
-        if value is None
-    ]
-    if missing:
-        raise ValueError(f"calibrate needs {' and '.join(missing)}, as in --epsilon 1 --n-arms 4 --horizon 5000.")
-    if rounds_per_person is not None:
-        checks.integer("rounds_per_person", rounds_per_person, at_least=1, at_most=horizon)
     for text in names:
-        say(calibration_line(text, (epsilon or 0.0, delta), (n_arms or 0, horizon or 0), rounds_per_person))
+        say(calibration_line(text, (epsilon, delta), (n_arms, horizon), rounds_per_person))
 
 
 @app.command(

@@ -20,6 +20,7 @@ from dp_bandit_envs.audits import ExactLoss, SampledLoss, exact_loss, float_loss
 from dp_bandit_envs.audits.exact import ROUNDS
 from dp_bandit_envs.audits.fixed_play import horizon_with_release
 from dp_bandit_envs.audits.gallery import LESSONS
+from dp_bandit_envs.cli.terminal import table_of
 from dp_bandit_envs.envs.graph_env import GraphEnv
 from dp_bandit_envs.errors import NotAuditedError, NothingReleasedError
 from dp_bandit_envs.files import write_whole
@@ -74,15 +75,7 @@ def show_audit(
 ) -> int:
     """Print the table with bars, and save a plot if `out` is set; return the exit code.
 
-    Args:
-        console: Where to print.
-        text: As for `read_audited`.
-        epsilon: For an algorithm with this parameter whose text does not set it.
-        confidence: Confidence of each sampled bound, in (0, 1).
-        horizon: Number of rounds, at least 2.
-        games: Games on each table for each test; 0 skips sampling, None for the default of `sampled_loss`.
-        seed: The seed.
-        out: A `.png` or `.svg` file for the plot.
+    `text` is as for `read_audited`; the other arguments are those of `sampled_loss`, where 0 games skip sampling.
     """
     horizon = checks.integer("horizon", horizon, at_least=2, at_most=MOST_ROUNDS)
     games = None if games is None else checks.integer("games", games, at_least=0)
@@ -154,9 +147,9 @@ def _audited(
     losses: list[ExactLoss | SampledLoss] = []
     sampling = "the sampled bounds below" if games != 0 else "--games 1000"
 
-    def typed(message: str) -> str:
+    def typed(reason: object) -> str:
         """Return a Python message with function names replaced by the command line's."""
-        return message.replace("sampled_loss", sampling)
+        return str(reason).replace("sampled_loss", sampling)
 
     silent = False
 
@@ -168,22 +161,20 @@ def _audited(
             if not losses and (games == 0 or bar.kind != "exact"):
                 raise
             silent = not losses
-            rows.append(AuditRow(bar, typed(str(reason))))
+            rows.append(AuditRow(bar, typed(reason)))
             return
         except NotAuditedError as reason:
-            rows.append(AuditRow(bar, typed(str(reason))))
+            rows.append(AuditRow(bar, typed(reason)))
             return
         losses.append(loss)
+        verdict = typed(loss.verdict)
         if isinstance(loss, ExactLoss):
-            verdict = typed(loss.verdict)
             if not loss.attained:
                 bar = bar._replace(label=bar.label.replace("exact", "at most"))
             if not (loss.holds or loss.refuted):
                 # No bar, as one beyond the claim would look as if it refuted it.
                 rows.append(AuditRow(bar, f"at most {loss.epsilon:.6g}: {verdict}"))
                 return
-        else:
-            verdict = loss.verdict
         played = loss.games if isinstance(loss, SampledLoss) else 0
         rows.append(AuditRow(bar._replace(epsilon=loss.epsilon), REFUTED if verdict == "refuted" else verdict, played))
 
@@ -237,7 +228,6 @@ UNSEEN = "low bits not looked at"
 
 
 def _low_bits(algorithm: Algorithm | Mechanism, confidence: float, seed: int) -> AuditRow:
-    """Return the row on whether the low bits of releases reveal a gain."""
     bar = Bar(BITS, "low bits", None)
     try:
         loss = float_loss(algorithm, games=LOW_BITS, confidence=confidence, seed=seed)
@@ -250,7 +240,6 @@ def _low_bits(algorithm: Algorithm | Mechanism, confidence: float, seed: int) ->
 
 
 def _which(numbers: Sequence[int], releases: int) -> str:
-    """Return the examined releases of a game, in words."""
     if len(numbers) == releases:
         return f"all {releases} of a game" if releases > 1 else "the only one of a game"
     runs: list[list[int]] = []
@@ -271,12 +260,9 @@ def _number(bar: Bar) -> str:
 
 
 def read_audited_algorithm(text: str, epsilon: float | None, horizon: int) -> AlgorithmSpec:
-    """Return the algorithm of `NAME` or `NAME:parameter=value,parameter=value`.
+    """Return the algorithm of `NAME` or `NAME:parameter=value,...`, at this epsilon if it takes one.
 
-    Args:
-        text: The text.
-        epsilon: For an algorithm with this parameter whose text does not set it.
-        horizon: The game's horizon T; an algorithm with both epsilon and delta gets delta = T^-2.
+    An algorithm with both epsilon and delta gets delta = T^-2.
     """
     spec = read_algorithm(text)
     return dataclasses.replace(spec, parameters=spec.parameters_at(epsilon, None, horizon))
@@ -285,11 +271,7 @@ def read_audited_algorithm(text: str, epsilon: float | None, horizon: int) -> Al
 def read_audited(text: str, epsilon: float | None, horizon: int) -> tuple[Algorithm | Mechanism, str, dict[str, Any]]:
     """Return the audited part of `NAME` or `mine:Name`, its display name, and its parameters.
 
-    Args:
-        text: An algorithm as for `read_audited_algorithm`; or a mechanism, a mechanism class or a wrapper class in a
-            module.
-        epsilon: For parts that take an epsilon, if the text does not set it.
-        horizon: The game's horizon T.
+    It is an algorithm as for `read_audited_algorithm`; or a mechanism, or a class of one or of a wrapper, in a module.
     """
     named = read_import(text)
     kind = named.imported if named is not None else None
@@ -313,10 +295,9 @@ def read_audited(text: str, epsilon: float | None, horizon: int) -> tuple[Algori
 
 def show_gallery(console: Console) -> None:
     """Run every audit on each broken part and on its repaired twin, and print the attacker's view."""
-    table = Table(title="Broken on purpose, at epsilon = 1", title_justify="left")
-    for column in ("fault", "broken", "repaired", "what an attacker sees"):
-        table.add_column(column, overflow="fold")
+    rows = []
     for name, lesson in LESSONS.items():
-        broken, repaired = (lesson.rejects(make(1.0)) for make in (lesson.broken, lesson.repaired))
-        table.add_row(name, *("refuted" if found else "passes" for found in (broken, repaired)), lesson.seen)
-    console.print(table, highlight=False)
+        verdicts = ("refuted" if lesson.rejects(make(1.0)) else "passes" for make in (lesson.broken, lesson.repaired))
+        rows.append((name, *verdicts, lesson.seen))
+    head = ("fault", "broken", "repaired", "what an attacker sees")
+    console.print(table_of("Broken on purpose, at epsilon = 1", head, rows), highlight=False)

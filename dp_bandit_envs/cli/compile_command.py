@@ -31,9 +31,7 @@ MADE_UP = "Replay"
 def compile_all(environments: Sequence[str], algorithms: Sequence[str]) -> None:
     """Compile algorithms in environments, showing progress, and print the number of loops.
 
-    Args:
-        environments: Their names; by default all of the package.
-        algorithms: Their names; by default, for each environment, all that can play it.
+    By default these are all environments of the package, and in each all algorithms that can play it.
 
     Raises:
         ValueError: If one of them is not of the package.
@@ -65,10 +63,7 @@ def compile_all(environments: Sequence[str], algorithms: Sequence[str]) -> None:
 def _setups(game: str, names: Sequence[str], *, required: bool) -> list[SimulationSetup]:
     """Return the setups of the algorithms that can play a game, for one trial and many, together and alone.
 
-    Args:
-        game: The game.
-        names: The algorithms.
-        required: Whether all of them must be able to play it.
+    If `required`, all of them must be able to play it.
     """
     env: Any = read_game(game).make()
     players = [name for name in names if required or make_algorithm(name).refusal(env) is None]

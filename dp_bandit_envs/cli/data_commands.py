@@ -4,14 +4,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from rich.table import Table
-
 from dp_bandit_envs import checks
 from dp_bandit_envs.adversaries import Stochastic
 from dp_bandit_envs.algorithms import Algorithm, calibrate
 from dp_bandit_envs.algorithms.calibration import PrivacyRequest, with_privacy
 from dp_bandit_envs.algorithms.specs import AlgorithmSpec, read_algorithm, read_import
-from dp_bandit_envs.cli.terminal import console
+from dp_bandit_envs.cli.terminal import console, table_of
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.errors import UnreachableGuaranteeError
 from dp_bandit_envs.privacy.guarantee import UNITS, PrivacyGuarantee, in_rounds
@@ -30,7 +28,7 @@ def calibration_line(text: str, target: tuple[float, float], size: tuple[int, in
     if is_imported:
         algorithm, parameters = _calibrate_imported(spec, target, size, rounds)
     else:
-        of_game: Any = {"n_arms": size[0], "horizon": size[1], "rounds_per_person": rounds or 1}
+        of_game: Any = {"n_arms": size[0], "horizon": size[1], "rounds_per_person": 1 if rounds is None else rounds}
         algorithm = calibrate(spec.name, epsilon=target[0], delta=target[1], **of_game, **spec.parameters)
         parameters = algorithm.parameters
     written = ",".join(f"{key}={setting}" for key, setting in parameters.items() if setting is not None)
@@ -84,15 +82,9 @@ def make_ledger(file: Path, epsilon: float, delta: float | None, unit: str | Non
 
 def show_charges(ledger: Ledger) -> None:
     """Print a table of the charges of each player."""
-    charges = ledger.charges
-    if not charges:
-        return
-    table = Table(title="Spent so far", title_justify="left")
-    for column in ("by", "games", f"epsilon alone, at delta = {ledger.budget.for_curve:.3g}"):
-        table.add_column(column, justify="left" if column == "by" else "right", overflow="fold")
-    for player, games, epsilon in charges:
-        table.add_row(player or "(a reset)", f"{games:,}", f"{epsilon:.4g}")
-    console.print(table)
+    if rows := [(player or "(a reset)", f"{games:,}", f"{epsilon:.4g}") for player, games, epsilon in ledger.charges]:
+        numbers = ("games", f"epsilon alone, at delta = {ledger.budget.for_curve:.3g}")
+        console.print(table_of("Spent so far", ("by", *numbers), rows, numbers))
 
 
 def open_ledger(file: Path) -> Ledger:

@@ -89,27 +89,23 @@ TABLES = {".tex": "latex", ".md": "markdown", ".html": "html", ".csv": "csv"}
 """The format of a table, by the ending of its file."""
 
 
-def picture(text: Any) -> Path:
-    """Return a file for a picture, or raise if it has another ending or its folder is missing."""
-    return _file_with_ending(text, PICTURES)
-
-
-def picture_or_table(text: Any) -> Path:
-    """Return a file for a picture or a table, or raise if it has another ending or its folder is missing."""
-    return _file_with_ending(text, (*PICTURES, *TABLES))
-
-
-def _file_with_ending(text: Any, endings: Sequence[str]) -> Path:
-    path = Path(text)
+def picture(text: Any, more: Sequence[str] = ()) -> Path:
+    """Return a file for a picture, or of more endings; raise if it has another one or its folder is missing."""
+    path, endings = Path(text), (*PICTURES, *more)
     if path.suffix not in endings or not path.parent.is_dir() or path.is_dir():
         known = f"{', '.join(endings[:-1])} or {endings[-1]}"
         raise typer.BadParameter(f"it must be a {known} file in a folder that exists; received {str(text)!r}")
     return path
 
 
-def integer_option(help_: str, metavar: str = "NUMBER") -> Any:
+def picture_or_table(text: Any) -> Path:
+    """Return a file for a picture or a table, as `picture` does."""
+    return picture(text, tuple(TABLES))
+
+
+def integer_option(help_: str) -> Any:
     """Return an option that takes a whole number."""
-    return typer.Option(parser=parse_integer, metavar=metavar, help=help_)
+    return typer.Option(parser=parse_integer, metavar="NUMBER", help=help_)
 
 
 def float_option(help_: str, **look: Any) -> Any:
@@ -130,9 +126,6 @@ Epsilons = Annotated[
         " 0.1,1, to compare them. By default each algorithm's own, see show. inf is no privacy.",
     ),
 ]
-TargetDelta = Annotated[float, float_option("At this delta; 0 for pure differential privacy.")]
-Arms = Annotated[int | None, integer_option("Number of arms.")]
-Rounds = Annotated[int | None, integer_option("Number of rounds, as 5000 or 1e5.")]
 RoundsPerPerson = Annotated[
     int | None,
     integer_option(

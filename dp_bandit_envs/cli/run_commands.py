@@ -1,6 +1,6 @@
 """The commands `run`, `reproduce` and `grade`: read the names, play the games, and print the results."""
 
-import contextlib
+import functools
 import re
 import secrets
 import sys
@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
-from rich.table import Table
 
 from dp_bandit_envs import text
 from dp_bandit_envs.adversaries.adversary import Adversary
@@ -20,26 +19,22 @@ from dp_bandit_envs.algorithms.specs import import_by_name, read_import, readabl
 from dp_bandit_envs.checks import near_names
 from dp_bandit_envs.cli.data_commands import describe_ledger, open_ledger
 from dp_bandit_envs.cli.terminal import INTERRUPTED, console, errors, leave_at_once, rate, say
-from dp_bandit_envs.compiling.compiled import says_compiling
 from dp_bandit_envs.envs.registration import IDS
 from dp_bandit_envs.experiments.arguments import experiment_from
-from dp_bandit_envs.experiments.comparison import Comparison, comparison_of
+from dp_bandit_envs.experiments.comparison import Comparison, comparison_of, run_study
 from dp_bandit_envs.experiments.entries import Entry
 from dp_bandit_envs.experiments.experiment import Experiment, Results
-from dp_bandit_envs.experiments.progress import ShownProgress
+from dp_bandit_envs.experiments.progress import progress_of
 from dp_bandit_envs.experiments.report import (
     SECRET_SEED,
     Note,
     Study,
     View,
-    folders_of,
     format_measure,
-    format_units,
     notes_on,
-    report_on,
-    run_study,
 )
-from dp_bandit_envs.experiments.store import ResultsFolder, find_growing
+from dp_bandit_envs.experiments.store import find_growing
+from dp_bandit_envs.experiments.tables import terminal_table
 from dp_bandit_envs.metrics import mean_and_standard_error, median_and_tail, median_of_means
 from dp_bandit_envs.privacy.guarantee import CONVENTION
 
@@ -137,20 +132,25 @@ def produce(
     """Run the missing games, write all files, and print their paths."""
     for experiment in study.experiments:
         experiment.check()
-    folders = folders_of(study, out)
-    started = time.perf_counter()
-    results, rounds = _run(study, folders, jobs)
+    started, played = time.perf_counter(), 0
+
+    def advance(game: str | None, rounds: int) -> None:
+        """Show progress, and count the rounds that are played now."""
+        nonlocal played
+        played += rounds * (game is not None)
+        show(game, rounds)
+
+    with progress_of("dp-bandit", True, sum(one.rounds for one in study.experiments), sys.stdout) as show:
+        report = run_study(study, out, jobs=jobs, progress=advance, command=command)
     seconds = time.perf_counter() - started
-    comparisons = list(map(comparison_of, results))
-    report = report_on(study, results, comparisons, command=command, folders=folders)
-    print_regrets(comparisons[0], study.view)
+    print_regrets(next(iter(report.results.values())), study.view)
     console.print("The report explains why each guarantee holds.", highlight=False)
     for claim in report.claims:
         console.print(f"{claim.says} [bold]{claim.answer}[/bold]", highlight=False)
     print_notes(report.notes)
     speed = (
-        f"{rounds:,} rounds in {seconds:,.1f} s{rate(rounds / seconds)}. "
-        if rounds
+        f"{played:,} rounds in {seconds:,.1f} s{rate(played / seconds)}. "
+        if played
         else "Nothing was played again: the results were there. "
     )
     where = f"See {' and '.join(str(out / file) for file in ('report.md', *report.pictures))}."
@@ -166,7 +166,8 @@ def print_regrets(comparison: Comparison, view: View) -> None:
         highlight=False,
         style="italic",
     )
-    console.print(_regret_table(comparison, view))
+    head = format_measure(view.measure).lower()
+    say(terminal_table(comparison.entries, head, functools.partial(_in_a_cell, view=view), console.width))
 
 
 def print_notes(notes: Sequence[Note]) -> None:
@@ -174,46 +175,6 @@ def print_notes(notes: Sequence[Note]) -> None:
     for note in notes:
         if note.warning or note.on_terminal:
             console.print(f"{note.warning} {note.text}".strip(), markup=False, highlight=False)
-
-
-def _run(study: Study, folders: Sequence[ResultsFolder], jobs: int) -> tuple[list[Results], int]:
-    """Run the missing games, showing progress; return the results and the number of rounds played."""
-    total = sum(experiment.rounds for experiment in study.experiments)
-    line = ShownProgress(sys.stdout, command="dp-bandit")
-    saved = new = 0
-
-    def advance(game: str | None, rounds: int) -> None:
-        """Show progress by rounds that a game played, or that were saved already if `game` is None."""
-        nonlocal saved, new
-        saved, new = (saved + rounds, new) if game is None else (saved, new + rounds)
-        line(saved + new, total, saved)
-
-    with says_compiling(line.say), contextlib.closing(line):
-        results = run_study(study, folders, jobs=jobs, progress=advance)
-    return results, new
-
-
-def _regret_table(comparison: Comparison, view: View) -> Table:
-    """Return a table with a row for each algorithm in each game, with the algorithm's guarantee.
-
-    It includes median and 99 % quantile, because a few bad games may dominate a mean.
-    """
-    units = format_units(comparison.entries)
-    is_divided = len({entry.key for entry in comparison.entries}) > 1
-    table = Table()
-    # On two lines, so that the columns are as narrow as what is in them.
-    columns = (*(["game"] if is_divided else []), "algorithm", "guarantee", *(f"for a\n{unit}" for unit in units))
-    for column in columns:
-        table.add_column(column, overflow="fold")
-    table.add_column(format_measure(view.measure).lower(), justify="right", overflow="fold")
-    for key in dict.fromkeys(entry.key for entry in comparison.entries):
-        group = [entry for entry in comparison.entries if entry.key == key]
-        for entry in group:
-            levels = (str(entry.level), *(of_unit.get(entry.name, "") for of_unit in units.values()))
-            title = entry.title if entry is group[0] else ""
-            table.add_row(*([title] if is_divided else []), entry.name, *levels, _in_a_cell(entry, view))
-        table.add_section()
-    return table
 
 
 def _in_a_cell(entry: Entry, view: View) -> str:

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
-from rich.table import Table
 
 from dp_bandit_envs import agents, checks, wrappers
 from dp_bandit_envs.adversaries import Stochastic
@@ -21,7 +20,7 @@ from dp_bandit_envs.adversaries.adversary import Adversary
 from dp_bandit_envs.algorithms import ALGORITHMS, Algorithm, make_algorithm
 from dp_bandit_envs.algorithms.specs import import_by_name, read_algorithm, read_import, refuse_python_file, short_name
 from dp_bandit_envs.cli.options import TABLES
-from dp_bandit_envs.cli.terminal import console, say
+from dp_bandit_envs.cli.terminal import console, say, table_of
 from dp_bandit_envs.decisions import DECISION_SETS
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.registration import GAMES, IDS
@@ -317,14 +316,13 @@ def show_counters(horizon: int, epsilon: float, delta: float | None, out: Path |
     except OverflowError:
         raise ValueError(f"epsilon must leave variances that fit a float; received {epsilon!r}.") from None
     privacy = f"epsilon = {epsilon:g}" + (f", delta = {delta:g} for square-root" if delta is not None else "")
-    table = Table(title=f"Variance of released sums, T = {horizon:,}, {privacy}", title_justify="left")
-    for column in ("counter", "mean", "maximum", "must know T", "guarantee"):
-        table.add_column(column, justify="right" if column in ("mean", "maximum") else "left", overflow="fold")
+    cells = []
     for row in rows:
         needs_horizon = "yes" if row.counter.needs_horizon else "no"
         kind = "pure" if row.counter.guarantee.delta == 0 else "(epsilon, delta)"
-        table.add_row(row.name, f"{row.mean:,.1f}", f"{row.maximum:,.1f}", needs_horizon, kind)
-    console.print(table)
+        cells.append((row.name, f"{row.mean:,.1f}", f"{row.maximum:,.1f}", needs_horizon, kind))
+    title, head = f"Variance of released sums, T = {horizon:,}, {privacy}", ("counter", "mean", "maximum")
+    console.print(table_of(title, (*head, "must know T", "guarantee"), cells, head[1:]))
     best = rows[0]
     anytime = next(row for row in rows if not row.counter.needs_horizon)
     console.print(
@@ -348,12 +346,9 @@ def is_folder_of_results(name: str) -> bool:
 
 
 def show_results(folder: Path, out: Path | None, **look: str) -> None:
-    """Print the table of a finished folder, and draw its figure or write its table.
+    """Print the table of a finished folder, and draw its figure in a file or the folder, or write its table in a file.
 
-    Args:
-        folder: The folder.
-        out: The file of the figure, or of the table; by default the figure is in the folder.
-        look: As for `Comparison.plot`; a band may be `"none"`.
+    The `look` is that of `Comparison.plot`; a band may be `"none"`.
     """
     from dp_bandit_envs.cli.run_commands import print_notes, print_regrets
     from dp_bandit_envs.experiments.comparison import load

@@ -1,13 +1,14 @@
 """The command `suite`: score agents or a class's folder, list the tasks, or show the reference."""
 
 import contextlib
+import math
 import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from dp_bandit_envs.cli.options import parse_numbers
-from dp_bandit_envs.cli.terminal import say
+from dp_bandit_envs.cli.terminal import console, say
 from dp_bandit_envs.files import write_whole
 from dp_bandit_envs.suite import AXES, LEVELS, SIZES, ScoreCard, evaluate, identification_tasks, join, load, tasks
 from dp_bandit_envs.suite.evaluation import LEVELS_OF_A_CARD
@@ -71,7 +72,10 @@ def parse_levels(texts: Sequence[str] | None) -> list[float | None]:
 
 def write_card(scores: ScoreCard, out: Path) -> None:
     """Print the sheet, and write it, the card, and its picture if there is a score and matplotlib is installed."""
-    say(str(scores))
+    sheet = scores.sheet(console.width if console.is_terminal else math.inf)
+    say(sheet)
+    if sheet != str(scores):
+        say("\nsheet.txt has the other axes.")
     scores.save(out / "card.json")
     write_whole(out / "sheet.txt", f"{scores}\n")
     files = ["card.json", "sheet.txt"]

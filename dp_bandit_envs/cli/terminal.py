@@ -3,8 +3,10 @@
 import os
 import sys
 import threading
+from collections.abc import Container, Iterable, Sequence
 
 from rich.console import Console
+from rich.table import Table
 
 LEAST_SPEED = 10_000
 """The least speed that is worth a word, in rounds per second."""
@@ -17,6 +19,16 @@ errors = Console(stderr=True)
 def say(text: str) -> None:
     """Print text without wrapping, so that commands and paths in long lines can be copied."""
     console.print(text, markup=False, highlight=False, soft_wrap=True)
+
+
+def table_of(title: str, head: Sequence[str], rows: Iterable[Sequence[str]], right: Container[str] = ()) -> Table:
+    """Return a table; the columns named in `right` are aligned to the right."""
+    table = Table(title=title, title_justify="left")
+    for column in head:
+        table.add_column(column, justify="right" if column in right else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*row)
+    return table
 
 
 def write_any_letter() -> None:

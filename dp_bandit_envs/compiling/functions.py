@@ -409,7 +409,7 @@ def _docstring_index(code: CodeType) -> int | None:
         return 0 if isinstance(next(iter(code.co_consts), None), str) and 0 not in loads else None
     store = (dis.opmap["STORE_NAME"], (*code.co_names, "__doc__").index("__doc__"))
     index = next((constant for (_, constant), after in itertools.pairwise(steps) if after == store), None)
-    return index if loads.count(index) == 1 else None
+    return index if index is not None and loads.count(index) == 1 else None
 
 
 def _constant(const: object) -> str:

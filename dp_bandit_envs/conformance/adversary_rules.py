@@ -304,7 +304,6 @@ def _check_environment(id_: str, horizon: int) -> None:
 
 
 def _plays(game: Any, number: int) -> list[Any]:
-    """Return arms, or points of the game's set."""
     if not plays_points(game):
         return [t // 5 % game.n_arms for t in range(number)]
     drawn = np.random.default_rng(0).standard_normal((number, game.dimension))

@@ -125,7 +125,6 @@ def _check_on_arms(make_agent: Any, kinds: tuple[str, ...], *, full: bool) -> No
 
 
 def _check_on_sets(make_agent: Any, kinds: tuple[str, ...], needs: str, decision_sets: Iterable[str] | None) -> None:
-    """Check an agent on each of its decision sets that it does not refuse."""
     names, revealed = tuple(DECISION_SETS), REVEALED[needs]
     wanted = [
         checks.one_of("decision_sets", name, names) for name in (names if decision_sets is None else decision_sets)
@@ -297,8 +296,6 @@ def _step(game: Iterator[Any], seen: Observation) -> None:
 
 
 class _ReadObservation(dict[str, Any]):
-    """An observation that records the keys that are read."""
-
     asked: set[str]
 
     def __getitem__(self, key: str) -> Any:

@@ -103,7 +103,6 @@ def _named(algorithm: Any) -> Any:
 
 
 def _check_points(algorithm: Algorithm, games: int) -> None:
-    """Check all games of points that an algorithm plays."""
     options: dict[str, Any] = {"horizon": 60, "dimension": 3}
     games_of_points = [made(id_, feedback=feedback, **options) for id_ in POINT_IDS for feedback in FEEDBACKS]
     played = [game for game in games_of_points if algorithm.refusal(game) is None]
@@ -209,7 +208,6 @@ def _check_bounds(algorithm: Algorithm) -> None:
 
 
 def _home(algorithm: Algorithm) -> str:
-    """Return the id of the games for most rules."""
     return EXPERTS if algorithm.feedback == "full" else STOCHASTIC
 
 
@@ -297,8 +295,6 @@ def _check_arms_hide(algorithm: Algorithm, games: int) -> None:
 
 
 class _PointRecorder(gym.ActionWrapper[Any, Any, Any]):
-    """Records the points played."""
-
     def __init__(self, env: Environment) -> None:
         super().__init__(env)
         self.points: list[Any] = []

@@ -173,7 +173,6 @@ def _check_freshness(trial: WrapperTrial) -> None:
 
 
 def _check_steps(trial: WrapperTrial) -> None:
-    """Check every step as an agent sees it."""
     env, rounds, actions = trial.env(), len(trial.table), trial.actions
     steps = play_game(env, actions, 3)
     past = -1
@@ -230,7 +229,6 @@ def _check_reward(trial: WrapperTrial, step: Step, action: Any) -> None:
 
 
 def _check_order(trial: WrapperTrial) -> None:
-    """Require that a step outside of a game is refused."""
     error, way_out = gym.error.ResetNeeded, "Inherit PrivacyBoundary, or raise it."
     for moment in ("before reset", "after the last step"):
         env = trial.env()
@@ -273,7 +271,6 @@ def _error_of(env: Environment, action: Any) -> Exception | None:
 
 
 def _check_flags(trial: WrapperTrial) -> None:
-    """Require flags and info that depend on the horizon only."""
     table = trial.table
     rule = "flags and info must depend on the horizon only"
     others = (0 * table, -table) if trial.feedback else (0 * table, 0 * table + 1, 1 - table)
@@ -284,7 +281,6 @@ def _check_flags(trial: WrapperTrial) -> None:
 
 
 def _check_unrevealed(trial: WrapperTrial) -> None:
-    """Require that gains of arms that were not played have no effect."""
     if trial.feedback:
         return
     other, arms = 1 - trial.table, [0] * len(trial.table)

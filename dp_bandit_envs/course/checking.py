@@ -12,13 +12,10 @@ import inspect
 import linecache
 import math
 import reprlib
-import sys
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 from numbers import Real
-from pathlib import Path
-from types import FrameType
 from typing import Any, Final, NamedTuple, ParamSpec, TypeAlias
 
 import numpy as np
@@ -100,14 +97,10 @@ def call(function: Any, *arguments: Any) -> Any:
     if not callable(function):
         raise WrongAnswer(f"This has to be a function; it is {kind(function)}. Give its name, without calling it.")
     try:
-        copies = [*map(copied, arguments)]
-        with lookouts() as seen:
-            answer = function(*copies)
+        answer = function(*map(copied, arguments))
         problem = "returns nothing (None). Is there a `return`?" if answer is None or answer is ... else ""
     except (Exception, SystemExit) as error:
         problem = f"stops with {failure(error)}."
-    if seen:
-        raise WrongAnswer(f"This asks `{seen[0]}`, which belongs to the checks, for the answer. Write it yourself.")
     if not problem:
         return answer
     name = getattr(function, "__name__", "the function")
@@ -120,28 +113,6 @@ def call(function: Any, *arguments: Any) -> Any:
     raise WrongAnswer(f"{name}({shown_arguments}) {problem}")
 
 
-COURSE: Final = str(Path(__file__).parent)
-
-
-@contextlib.contextmanager
-def lookouts() -> Iterator[list[str]]:
-    """Collect the names of the course's functions that are called, except the methods of an `rng`."""
-    seen: list[str] = []
-    before = sys.getprofile()
-
-    def look(frame: FrameType, event: str, _: Any) -> None:
-        if event == "call" and frame.f_code.co_filename.startswith(COURSE):
-            name = frame.f_code.co_qualname
-            if not name.startswith(("ScriptedDraws.", "lookouts")):
-                seen.append(name)
-
-    sys.setprofile(look)
-    try:
-        yield seen
-    finally:
-        sys.setprofile(before)
-
-
 def unwritten(function: Any) -> bool:
     """Return whether a function's body is still `...` or empty."""
     code, nothing = getattr(function, "__code__", None), (lambda: None).__code__.co_code
@@ -149,9 +120,7 @@ def unwritten(function: Any) -> bool:
 
 
 def copied(value: Any) -> Any:
-    """Return a copy of an argument, or a scripted generator that continues with the same numbers."""
-    if type(value) is np.random.Generator:
-        return ScriptedDraws(of=value)
+    """Return a copy of an argument; random generators are handed on."""
     return value if isinstance(value, np.random.Generator) else copy.deepcopy(value)
 
 
@@ -358,25 +327,20 @@ DRAWING: Final = frozenset(name for name in dir(np.random.Generator) if name[0] 
 class ScriptedDraws(np.random.Generator):
     """Draws chosen by a check, to see how a student's function uses its `rng`; `scales` holds the requested scales.
 
-    It replaces a NumPy generator whose only used method is `laplace`. `call` passes other generators in this class,
-    too, so that students cannot tell scripted generators apart.
+    It replaces a NumPy generator whose only used method is `laplace`.
 
     Args:
         script: The draws in the order of the requests, in units of their scales.
         after: The draw after the end of the script, in units of its scale.
-        of: A generator whose numbers are drawn instead, by any method.
     """
 
-    def __init__(self, script: Any = (), after: float = 0.0, *, of: np.random.Generator | None = None) -> None:
-        super().__init__(np.random.SFC64(0) if of is None else of.bit_generator)
-        self._is_script = of is None
+    def __init__(self, script: Any = (), after: float = 0.0) -> None:
+        super().__init__(np.random.SFC64(0))
         self._script, self._after = np.asarray(script, float), after
         self.scales: list[float] = []
 
     def laplace(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
         """Return the next draws of the script as `numpy.random.Generator.laplace` would its own."""
-        if not self._is_script:
-            return super().laplace(loc, scale, size)
         wide = np.asarray(scale, float)
         if not (wide >= 0).all():
             raise ValueError("scale < 0")
@@ -395,9 +359,6 @@ class ScriptedDraws(np.random.Generator):
         return self
 
     def __getattribute__(self, name: str) -> Any:
-        if name in DRAWING and self._is_script:
+        if name in DRAWING:
             raise AttributeError(f"this task needs rng.laplace(scale=...) only, not rng.{name}")
         return super().__getattribute__(name)
-
-
-ScriptedDraws.__name__ = ScriptedDraws.__qualname__ = "Generator"

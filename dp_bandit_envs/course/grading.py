@@ -6,11 +6,9 @@ attacks. The parent process only reads the files and does not run them.
 
 import ast
 import contextlib
-import csv
 import hashlib
 import importlib
 import inspect
-import io
 import json
 import linecache
 import os
@@ -33,6 +31,7 @@ from typing import Any, Final, NamedTuple
 from dp_bandit_envs import checks
 from dp_bandit_envs.course.checking import TaskVerdict, WrongAnswer, failure
 from dp_bandit_envs.course.notebooks import COURSE, LABS, Lab, cells_of, imported, not_here, parsed
+from dp_bandit_envs.experiments.tables import comma_separated
 from dp_bandit_envs.files import write_whole
 
 MOST_BYTES: Final = 2**20
@@ -113,7 +112,6 @@ def grade(
 
 
 def _grade(root: Path, path: Path, secret: str, seconds: float, stopped: threading.Event) -> Grade:
-    """Return the grade of a file, for any content."""
     name = path.parts[0] if len(path.parts) > 1 else NO_NAMES.sub("", path.stem).strip(" -_.") or path.stem
     student, file = printable(name), printable(path.as_posix())
     try:
@@ -142,7 +140,6 @@ def printable(text: str) -> str:
 
 
 def _source(path: Path) -> str:
-    """Return the text of a file of at most `MOST_BYTES`, or raise `WrongAnswer`."""
     if path.suffix != ".py":
         raise WrongAnswer("not a .py file")
     try:
@@ -161,7 +158,6 @@ def _source(path: Path) -> str:
 
 
 def _lab(source: str) -> Lab:
-    """Return the lab that a file is a copy of, by the checks that it imports, or raise `WrongAnswer`."""
     names = imported(source)
     for lab in LABS:
         if names & {(task.module, task.check) for task in tasks_of(lab)}:
@@ -296,7 +292,6 @@ VERDICTS: Final = "verdicts.jsonl"
 def _verdicts(
     cells: Sequence[str], tasks: Sequence[LabTask], secret: str, seconds: float, stopped: threading.Event
 ) -> dict[str, TaskVerdict]:
-    """Return a verdict for each task; if a task ends the process, another process continues with the next."""
     verdicts = dict[str, TaskVerdict]()
     while len(verdicts) < len(tasks) and not stopped.is_set():
         lines, end = _process([cells, tasks[len(verdicts) :], secret], seconds, stopped)
@@ -355,9 +350,7 @@ def write(folder: Path, grades: Sequence[Grade]) -> None:
     for name, rows in (("grades.csv", table_of_grades(grades)), ("answers.csv", table_of_answers(grades))):
         # A spreadsheet takes what begins so for a formula.
         safe = [[f"'{cell}" if str(cell).startswith(("=", "+", "-", "@")) else cell for cell in row] for row in rows]
-        text = io.StringIO()
-        csv.writer(text, lineterminator="\n").writerows(safe)
-        write_whole(folder / name, text.getvalue().encode(errors="replace"))
+        write_whole(folder / name, comma_separated(safe[0], safe[1:]).encode(errors="replace"))
 
 
 def table_of_grades(grades: Sequence[Grade]) -> list[list[Any]]:

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from dp_bandit_envs import checks
 from dp_bandit_envs.checks import require
 from dp_bandit_envs.errors import UnknownNameError
-from dp_bandit_envs.files import clear_partial_files, write_whole
+from dp_bandit_envs.files import write_whole
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -185,7 +185,6 @@ so that its headings have more than a word a line. */
 
 def copy_labs(folder: Path) -> list[str]:
     """Copy the labs into a folder, except existing files, and return the names of the new files."""
-    clear_partial_files(folder)
     copied = []
     with resources.as_file(resources.files("dp_bandit_envs.labs")) as labs:
         for name in sorted(path.name for path in labs.glob("*.py") if path.name != "__init__.py"):
@@ -202,9 +201,9 @@ SITE: Final = "DP_BANDIT_ENVS_SITE"
 """The variable with the address of the site that `make docs` builds, if it is hosted."""
 
 
-def linked(text: str, site: str | None = None) -> str:
+def linked(text: str) -> str:
     """Return a lab's text with its further pages as links to the site; unchanged without a site."""
-    site = os.environ.get(SITE, "") if site is None else site
+    site = os.environ.get(SITE, "")
     return re.sub(r"`(docs/[\w/-]+)\.md`", rf"[\1]({site.rstrip('/')}/\1.html)", text) if site else text
 
 

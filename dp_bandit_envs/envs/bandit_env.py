@@ -253,11 +253,9 @@ class BanditEnv(ArmFacts, gym.Env[Observation, int]):
         self.observation_space = observation_space(width)  # type: ignore[assignment]
 
     def _take(self, action: Any) -> int:
-        """Return an action as an arm, or raise."""
         return checks.arm(action, self.n_arms)
 
     def _payoff(self, gains: list[float]) -> float:
-        """Return the payoff of the point played last."""
         raise NotImplementedError
 
     def _check_gains(self) -> None:

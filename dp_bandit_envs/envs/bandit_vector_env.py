@@ -155,7 +155,6 @@ class BanditVectorEnv(ArmFacts, gym.vector.VectorEnv[Observation, IntArray, NDAr
         self.single_observation_space = observation_space(width)
 
     def _take(self, actions: Any) -> IntArray:
-        """Return one action for each game as an arm, or raise."""
         return checks.arms(actions, self.num_envs, self.n_arms)
 
     def _gains(self, row: FloatArray, arms: IntArray) -> FloatArray:

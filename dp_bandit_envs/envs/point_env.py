@@ -144,7 +144,6 @@ class PointEnv(PointFacts, BanditEnv):
         return PointBoard(self.decision_set, self.horizon, self._point_played, self.best_point)
 
     def _point_played(self) -> list[float] | None:
-        """Return the point that was played last."""
         return self._point
 
 

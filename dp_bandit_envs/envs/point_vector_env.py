@@ -72,11 +72,9 @@ class PointVectorEnv(PointFacts, BanditVectorEnv):
         )
 
     def _point_of(self, game: int) -> list[float] | None:
-        """Return the last point of a game."""
         return None if self._points is None else self._points[game].tolist()
 
     def _best_point_of(self, game: int) -> FloatArray:
-        """Return the best fixed point of a game."""
         return self.decision_set.best_point(self.cumulative_gains[game])
 
 

@@ -128,7 +128,6 @@ def as_list(name: str, numbers: Any) -> list[Any]:
 
 
 def _first_duplicate(values: Sequence[Any]) -> Any:
-    """Return the first value that occurred before, or None."""
     return next((one for index, one in enumerate(values) if one in values[:index]), None)
 
 
@@ -198,7 +197,6 @@ def _algorithms_in(
 
 
 def _refuse_unused(games: Sequence[GameSpec], epsilons: list[float], delta: float | None) -> None:
-    """Raise if no algorithm uses the common epsilon or delta."""
     specs = [spec for game in games for spec in game.algorithms or ()]
     if epsilons and all(spec.asked is None for spec in specs):
         PrivacyRequest(epsilons[0]).refuse_for({spec.base_label: spec.build() for spec in specs})

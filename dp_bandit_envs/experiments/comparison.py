@@ -27,20 +27,19 @@ from dp_bandit_envs.experiments.entries import Entries, Entry, entries_of, entry
 from dp_bandit_envs.experiments.experiment import Experiment, Results
 from dp_bandit_envs.experiments.progress import Requested, check_progress, interruption, progress_of
 from dp_bandit_envs.experiments.ranking import Ranking, ranking
-from dp_bandit_envs.experiments.running import StoredArrays, run
+from dp_bandit_envs.experiments.running import Progress, StoredArrays, run
 from dp_bandit_envs.experiments.store import RESULTS, ResultsFolder, read_finished
-from dp_bandit_envs.experiments.tables import summary_csv, summary_of_folder, table, wide_table
+from dp_bandit_envs.experiments.tables import summary_csv, summary_of_folder, table, terminal_table, wide_table
 from dp_bandit_envs.metrics import mean_and_standard_error
 from dp_bandit_envs.seeding import Seed, warn_of_known_seed
 from dp_bandit_envs.simulation.results import MEASURES
-from dp_bandit_envs.text import aligned_table
 
 if TYPE_CHECKING:
     import pandas
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from dp_bandit_envs.experiments.report import Report
+    from dp_bandit_envs.experiments.report import Report, Study
 
 Algorithms = Player | Sequence[Player] | Mapping[str, Player]
 
@@ -69,18 +68,15 @@ class Comparison(Entries):
     def __str__(self) -> str:
         """Return an aligned table of the external regret after the last round, with every guarantee."""
         titles, counts = self.titles, {entry.trials for entry in self.entries}
-        rows = []
-        for entry in self.entries:
+
+        def regret(entry: Entry) -> str:
             mean, error = map(float, mean_and_standard_error(entry.values("external_regret")[:, -1]))
-            regret = f"{mean:,.1f} ± {error:,.1f}" if entry.trials > 1 else f"{mean:,.1f}"
-            level = str(entry.level).strip("()")
-            rows.append([entry.title, entry.name, level, f"{entry.trials:,}", regret])
-        columns = [0] * (len(titles) > 1) + [1, 2] + [3] * (len(counts) > 1) + [4]
-        head = ["environment", "algorithm", "guarantee", "trials", "mean ± s.e."]
-        lines = [[line[column] for column in columns] for line in (head, *rows)]
+            return f"{mean:,.1f} ± {error:,.1f}" if entry.trials > 1 else f"{mean:,.1f}"
+
         about = ["External regret after the last round", *(titles if len(titles) == 1 else [])]
         about += [f"{count:,} trial{'s' * (count != 1)}" for count in counts if len(counts) == 1]
-        return f"{', '.join([*about, self._seed_in_words])}\n{aligned_table(lines)}"
+        table = terminal_table(self.entries, "mean ± s.e.", regret)
+        return f"{', '.join([*about, self._seed_in_words])}\n{table}"
 
     @property
     def _seed_in_words(self) -> str:
@@ -143,7 +139,9 @@ class Comparison(Entries):
         """Return a table of a measure after the last round, with every guarantee.
 
         Args:
-            format: `"markdown"`, `"latex"` (for the package booktabs), `"csv"` or `"html"`.
+            format: `"markdown"`, `"latex"` (for the package booktabs), `"csv"` or `"html"`. In LaTeX letters are small,
+                so that most tables fit the line of a page. For a column of a paper use `wide=True`, `select` and
+                short names, or write `table*` for `table`.
             measure: One of `MEASURES`.
             wide: Whether to write a column for each environment, with the mean and its standard error, and a row for
                 each algorithm and epsilon; by default each result has a row, with its statistics.
@@ -558,20 +556,30 @@ def compare(
 
 
 def _compare(experiment: Experiment, folder: str | Path | None, jobs: int, progress: Requested) -> Comparison:
-    if folder is None:
-        with tempfile.TemporaryDirectory() as path_of_now:
-            results = ResultsFolder(Path(path_of_now), experiment.configuration())
-            played = _play(experiment, results, jobs, progress)
-            # The folder will be gone.
-            entries = tuple(entries_of(results.configuration, dict(played.arrays)))
-        return Comparison(entries, results.configuration)
-    results = ResultsFolder(folder_of(folder), experiment.configuration())
-    arrays = _play(experiment, results, jobs, progress).arrays
+    with (
+        tempfile.TemporaryDirectory() as temporary,
+        progress_of("compare", progress, experiment.rounds) as advance,
+    ):
+        path = Path(temporary) if folder is None else folder_of(folder)
+        results = ResultsFolder(path, experiment.configuration())
+        arrays = run(experiment, results, jobs=jobs, progress=advance).arrays
+        if folder is None:
+            arrays = dict(arrays)  # the folder will be gone
     comparison = Comparison(tuple(entries_of(results.configuration, arrays)), results.configuration)
-    results.write_again("summary.csv", summary_of_folder(results, comparison.entries, comparison.configuration))
+    if folder is not None:
+        results.write_again("summary.csv", summary_of_folder(results, comparison.entries, comparison.configuration))
     return comparison
 
 
-def _play(experiment: Experiment, folder: ResultsFolder, jobs: int, progress: Requested) -> Results:
-    with progress_of("compare", progress, experiment.rounds) as advance:
-        return run(experiment, folder, jobs=jobs, progress=advance)
+def run_study(study: "Study", folder: Path | None, *, jobs: int, progress: Progress, command: str) -> "Report":
+    """Run the missing parts of a study, in a folder or else in memory; write and return its report."""
+    from dp_bandit_envs.experiments.report import folders_of, report_on
+
+    with tempfile.TemporaryDirectory() as temporary:
+        folders = folders_of(study, Path(temporary) if folder is None else folder)
+        pairs = zip(study.experiments, folders[1:], strict=True)
+        results = [run(experiment, part, jobs=jobs, progress=progress) for experiment, part in pairs]
+        if folder is None:
+            results = [Results(of_experiment.experiment, dict(of_experiment.arrays)) for of_experiment in results]
+    comparisons = list(map(comparison_of, results))
+    return report_on(study, results, comparisons, command=command, folders=[] if folder is None else folders)

@@ -131,7 +131,7 @@ def in_order(*texts: Mapping[str, str]) -> dict[str, str]:
 def difference(old: Configuration, new: Configuration) -> str:
     """Return the differences between two configurations, leaving out long values."""
     keys = [key for key in new if old.get(key) != new[key] and key not in (DESCRIBED, MADE_BY)]
-    games = _different_games(old.get(DESCRIBED), new.get(DESCRIBED, []))
+    games = _different_games(old, new) if DESCRIBED in old and DESCRIBED in new else []
     code = _changed_code(old, new, all_keys=True)
     # A name follows from the games and algorithms, unless it is all that differs.
     keys = [key for key in keys if key != "name"] or ([] if games else keys)
@@ -171,30 +171,15 @@ def _other_algorithm(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
     return f"algorithms: {name}, in their parameters or code; give one of them another name"
 
 
-def _different_games(old: Any, new: list[Any]) -> list[str]:
-    """Return how the games of two configurations differ, and the algorithms in them."""
-    if not isinstance(old, list) or not all(isinstance(game, dict) for game in old):
-        return []
-    texts = []
-    pairs = {game["key"]: game for game in old}
-    titles = [[game["title"] for game in games] for games in (old, new)]
-    if titles[0] != titles[1]:
-        texts.append(f"games: {', '.join(titles[0])} there, {', '.join(titles[1])} here")
-    for game in new:
-        other = pairs.get(game["key"])
-        if other is None:
-            continue
-        texts += _different_game(other, game)
-        names = [[result["name"] for result in one["results"]] for one in (other, game)]
-        if names[0] != names[1]:
-            texts.append(f"algorithms: {', '.join(names[0])} there, {', '.join(names[1])} here")
-            continue
-        for result, there in zip(game["results"], other["results"], strict=True):
-            if there.get("source") != result.get("source"):
-                texts.append("algorithms, in their parameters")
-            if there.get("trials") != result["trials"]:
-                texts.append(f"trials: {there.get('trials')} there, {result['trials']} here")
-    return list(dict.fromkeys(texts))
+def _different_games(old: Configuration, new: Configuration) -> list[str]:
+    titles = [", ".join(game["title"] for game in both[DESCRIBED]) for both in (old, new)]
+    names = [", ".join(dict.fromkeys(cell.result["name"] for cell in cells_of(both))) for both in (old, new)]
+    lists = {"games": titles, "algorithms": names}
+    texts = [f"{what}: {there} there, {here} here" for what, (there, here) in lists.items() if there != here]
+    stored = stored_cells(old, new)
+    pairs = [(stored[cell.prefix].trials, cell.trials) for cell in cells_of(new) if cell.prefix in stored]
+    texts += [f"trials: {there} there, {here} here" for there, here in pairs if there != here]
+    return list(dict.fromkeys([*texts, *_clashes(old, new)]))
 
 
 def _different_game(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:

@@ -126,10 +126,8 @@ def write_note(comparison: Entries, content: PlotContent, format: str) -> str:
     for name, of_name in levels.items():
         names_by_guarantee.setdefault(format_levels(of_name).strip("()"), []).append(shown[name])
     guarantees = "; ".join(f"{', '.join(names)}: {words}" for words, names in names_by_guarantee.items())
-    words = f"{curve_panels.note}. {guarantees}; {CONVENTION}."
-    if format == "latex":
-        return in_latex(re.sub(r"\beps (?=\d)", "epsilon ", f"{words[0].upper()}{words[1:]}"))
-    return re.sub(r"\beps (?=\d)", "epsilon = ", f"{words[0].upper()}{words[1:]}")
+    words = f"{curve_panels.note[:1].upper()}{curve_panels.note[1:]}. {guarantees}; {CONVENTION}."
+    return in_latex(words) if format == "latex" else re.sub(r"\beps (?=\d)", "epsilon = ", words)
 
 
 def _checked_size(size: Any) -> tuple[float, float]:
@@ -181,7 +179,6 @@ def _checked_labels(comparison: Entries, labels: Any) -> dict[str, str]:
 
 
 def _by_algorithm(comparison: Entries, what: str, given: Any, example: str) -> dict[str, Any]:
-    """Return a mapping from algorithms, or raise if it is not a mapping or names an unknown algorithm."""
     if given is None:
         return {}
     names = comparison.algorithms
@@ -197,7 +194,6 @@ def _by_algorithm(comparison: Entries, what: str, given: Any, example: str) -> d
 
 
 def _checked_axes(ax: Any, titles: Sequence[str]) -> list[Axes]:
-    """Return axes, one for each panel."""
     axes = [ax] if isinstance(ax, Axes) else list(np.ravel(ax)) if isinstance(ax, (Sequence, np.ndarray)) else []
     wrong = next((one for one in axes or [ax] if not isinstance(one, Axes)), None)
     if wrong is not None or not axes:

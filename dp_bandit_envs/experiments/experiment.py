@@ -5,7 +5,7 @@ import functools
 import hashlib
 import itertools
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -338,25 +338,16 @@ def _plain_number(number: float) -> float | str:
     return number if math.isfinite(number) else str(number)
 
 
-def labels_in(experiment: Experiment, game: GameSpec) -> dict[str, str]:
-    """Return each algorithm's label in one game: its name and its level there."""
-    return {name: label_of(name, [level]) for name, level in _levels_in(experiment, game).items()}
-
-
-def labels_of(experiments: Iterable[Experiment]) -> dict[str, str]:
-    """Return each algorithm's label in a legend: its name and its levels over all games."""
+def labels_of(results: Iterable[Results], games: Container[str] | None = None) -> dict[str, str]:
+    """Return each algorithm's label in a legend: its name and its levels over all games, or those with these keys."""
     levels: dict[str, dict[ShownEpsilon, None]] = {}
-    for experiment in experiments:
+    for experiment in (of_experiment.experiment for of_experiment in results):
         for game in experiment.games:
-            for name, level in _levels_in(experiment, game).items():
-                levels.setdefault(name, {})[level] = None
+            if games is None or game.key in games:
+                env = experiment.make_game(game)
+                for player in experiment.players(game):
+                    levels.setdefault(player.name, {})[shown_epsilon(player.guarantee_in(env))] = None
     return {name: label_of(name, list(of_name)) for name, of_name in levels.items()}
-
-
-def _levels_in(experiment: Experiment, game: GameSpec) -> dict[str, ShownEpsilon]:
-    """Return the level of each algorithm of a game, by the label of its results."""
-    env = experiment.make_game(game)
-    return {player.name: shown_epsilon(player.guarantee_in(env)) for player in experiment.players(game)}
 
 
 def _units_in(guarantee: PrivacyGuarantee) -> dict[str, ShownEpsilon]:

@@ -130,6 +130,5 @@ def last_values(entry: Entry, measure: str) -> FloatArray:
 
 
 def _paired(entry: Entry, other: Entry, measure: str) -> FloatArray:
-    """Return the differences in the common trials."""
     common = min(entry.trials, other.trials)
     return last_values(entry, measure)[:common] - last_values(other, measure)[:common]

@@ -106,13 +106,7 @@ def check_progress(progress: Requested) -> None:
 
 
 def interruption(folder: object, *, is_secret: bool = False, what: str = "games") -> KeyboardInterrupt:
-    """Return the error to raise after Ctrl-C, without inner frames: it names the saved results and how to resume.
-
-    Args:
-        folder: The folder of results; None without one.
-        is_secret: Whether the seed is secret, so that the run cannot be resumed.
-        what: The unit that is saved when it is finished.
-    """
+    """Return the error to raise after Ctrl-C, without inner frames: it says what is kept, and how to resume."""
     if is_secret:
         return KeyboardInterrupt("interrupted; the seed was secret and is gone, so that this run cannot be continued.")
     if folder is None:
@@ -121,15 +115,11 @@ def interruption(folder: object, *, is_secret: bool = False, what: str = "games"
 
 
 @contextlib.contextmanager
-def progress_of(command: str, progress: Requested, total: int) -> Iterator[Callable[[str | None, int], None]]:
-    """Yield the progress function of a run.
-
-    Args:
-        command: Name of the command, for the line.
-        progress: The user's argument.
-        total: The total number of rounds.
-    """
-    line = ShownProgress(command=command) if progress is True else None
+def progress_of(
+    command: str, progress: Requested, total: int, stream: TextIO | None = None
+) -> Iterator[Callable[[str | None, int], None]]:
+    """Yield the progress function of a run of `total` rounds; by default it writes to the current stderr."""
+    line = ShownProgress(stream, command=command) if progress is True else None
     done = saved = 0
 
     def advance(game: str | None, rounds: int) -> None:

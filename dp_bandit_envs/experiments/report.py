@@ -6,15 +6,13 @@ import importlib.metadata
 import json
 import math
 import platform
-import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from dp_bandit_envs.algorithms.specs import GameSpec
 from dp_bandit_envs.experiments.entries import Entries, Entry
-from dp_bandit_envs.experiments.experiment import Experiment, Results, labels_in
-from dp_bandit_envs.experiments.running import Progress, run
+from dp_bandit_envs.experiments.experiment import Experiment, Results, labels_of
 from dp_bandit_envs.experiments.store import ResultsFolder
 from dp_bandit_envs.experiments.tables import markdown_table, summary_of_folder
 from dp_bandit_envs.metrics import median_of_means, summary
@@ -225,23 +223,6 @@ def folders_of(study: Study, path: Path) -> list[ResultsFolder]:
     return [whole, *(ResultsFolder(path / name, configuration) for name, configuration in settings.items())]
 
 
-def run_study(
-    study: Study, folders: Sequence[ResultsFolder], *, jobs: int, progress: Progress | None = None
-) -> list[Results]:
-    """Run the missing parts of the experiments' folders; return all results. Arguments as for `run`."""
-    return [
-        run(experiment, folder, jobs=jobs, progress=progress)
-        for experiment, folder in zip(study.experiments, folders[1:], strict=True)
-    ]
-
-
-def run_study_in_memory(study: Study, *, jobs: int, progress: Progress | None = None) -> list[Results]:
-    """Run all experiments and keep their results in memory only."""
-    with tempfile.TemporaryDirectory() as path:
-        results = run_study(study, folders_of(study, Path(path)), jobs=jobs, progress=progress)
-        return [Results(of_experiment.experiment, dict(of_experiment.arrays)) for of_experiment in results]
-
-
 def report_on(
     study: Study,
     results: Sequence[Results],
@@ -250,14 +231,9 @@ def report_on(
     command: str = "",
     folders: Sequence[ResultsFolder] = (),
 ) -> Report:
-    """Draw and judge the results of a study; write figure, tables and report if there are folders.
+    """Draw and judge the results of a study; write figure, tables and report if there are folders from `folders_of`.
 
-    Args:
-        study: The study.
-        results: The results of its experiments, for its functions; empty for a single comparison.
-        comparisons: The same as comparisons.
-        command: The exact command, for the report.
-        folders: The folders from `folders_of`, or empty.
+    `comparisons` are the same results as comparisons; `command` is quoted by the report.
     """
     figures = draw_figures(study, results)
     claims, notes = tuple(study.claims(results)), tuple(study.notes(results))
@@ -301,11 +277,7 @@ def draw_figures(
 ) -> "Mapping[str, Figure]":
     """Draw the results of a study, and return figures by name.
 
-    Args:
-        study: The study.
-        results: The results of its experiments.
-        columns: Number of panels in a row, 1 for figures as narrow as a phone; None for the study's own.
-        note: Whether to explain line and band below the figure.
+    `columns` is the number of panels in a row, 1 for a phone; `note` says whether line and band are explained below.
     """
     if study.draw is not None:
         return study.draw(results, columns, note)
@@ -338,7 +310,7 @@ def regret_panel(results: Results, game: GameSpec, view: View) -> "Panel":
     """Return a panel with the regret of each algorithm in a game over time, labelled by its guarantee."""
     from dp_bandit_envs.plots.curves_figure import Curve, Panel
 
-    labels, rounds = labels_in(results.experiment, game), results.rounds(game.key)
+    labels, rounds = labels_of([results], [game.key]), results.rounds(game.key)
     shown = rounds >= (view.first_round if rounds[-1] > view.first_round else 1)
     curves = [
         Curve(name, labels[name], rounds[shown], results.regret(game.key, name, view.measure)[:, shown])
@@ -359,14 +331,7 @@ def report_md(
 ) -> str:
     """Return a report in Markdown.
 
-    Args:
-        comparisons: The results of each experiment.
-        title: Its heading.
-        command: The exact command or call in Python, or "" if unknown.
-        view: How to show regret.
-        notes: Paragraphs before the numbers.
-        claims: Claims with their verdicts, shown in a table if there are any.
-        pictures: Files of its figures.
+    The claims' table is there if there are claims; `pictures` are the files of the figures.
     """
     parts = [f"# {title}", _settings(comparisons, command)]
     parts += map(str, notes)
@@ -394,12 +359,9 @@ def report_md(
 
 
 def numbers_json(comparisons: Sequence[Entries], view: View, more: Mapping[str, Numbers]) -> str:
-    """Return the numbers of a report, and further numbers, as JSON: one per line, named `experiment/game/algorithm`.
+    """Return the numbers of a report, and `more` of them, as JSON: one per line, named `experiment/game/algorithm`.
 
-    Args:
-        comparisons: The results of each experiment; the name of a single experiment is left out.
-        view: How to show regret.
-        more: Further numbers, by name.
+    The name of a single experiment is left out.
     """
     numbers: dict[str, Numbers] = {
         f"{comparison.name + '/' if len(comparisons) > 1 else ''}{entry.key}/{entry.name}": _at_the_end(

@@ -83,7 +83,6 @@ def run(
 
 
 def _missing(experiment: Experiment, folder: ResultsFolder, stored: Mapping[str, Any]) -> Experiment:
-    """Return the experiment without the trials that are stored."""
     there = stored_cells(stored, folder.configuration)
     saved = {
         (cell.game["key"], cell.result["name"]): there[cell.prefix].trials
@@ -369,6 +368,5 @@ class _Queue:
 
 
 def _of_trials(column: KeptResults, rows: slice) -> TrialResults:
-    """Return the rows of some trials."""
     assert isinstance(column, TrialResults)
     return column.changed(lambda array: array[rows])

@@ -174,7 +174,6 @@ class Archive(Mapping[str, NDArray[Any]]):
 
 
 def _short(value: str | int | None) -> str:
-    """Return a value as text, with digests shortened."""
     return f"{value[:8]}..." if isinstance(value, str) and len(value) == 64 else repr(value)
 
 
@@ -312,11 +311,7 @@ class ResultsFolder:
         return False
 
     def refuse_unless_it_grows(self, stored: Mapping[str, Any]) -> None:
-        """Raise unless the folder is finished, and its results can be joined with this configuration's.
-
-        Args:
-            stored: The folder's configuration.
-        """
+        """Raise unless the folder, of configuration `stored`, is finished and can grow to this configuration."""
         reason = difference(stored, self.configuration) if stored else ""
         if stored and self.has(RESULTS) and DESCRIBED in self.configuration:
             reason = why_not_joined(stored, self.configuration)

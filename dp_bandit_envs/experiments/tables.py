@@ -12,8 +12,9 @@ from dp_bandit_envs.experiments.entries import Entry, entries_of
 from dp_bandit_envs.experiments.paired_tests import LEAST_TRIALS, pair_tests
 from dp_bandit_envs.experiments.store import ResultsFolder, read_finished
 from dp_bandit_envs.metrics import summary
+from dp_bandit_envs.plots.typesetting import set_mathematics
 from dp_bandit_envs.privacy.guarantee import CONVENTION, UNITS, WITH_EXACT_NOISE
-from dp_bandit_envs.text import html_table
+from dp_bandit_envs.text import aligned_table, html_table
 
 Rows = Sequence[Sequence[str]]
 LETTERS: Final = {
@@ -28,19 +29,16 @@ LETTERS: Final = {
     "δ": r"$\delta$",
 } | {letter: f"\\{letter}" for letter in "&%$#_{}"}
 """How LaTeX writes letters that have a meaning there, or none."""
-NUMBER: Final = r"\d[\d.]*(?:e[+-]?\d+)?"
-MATHEMATICS: Final = re.compile(
-    # A parameter, alone or with its number; a number with an exponent; the minus of a number.
-    rf"\b(?P<name>epsilon|delta)(?!\w)(?:(?: = |=| )(?P<setting>{NUMBER}|inf)(?!\w))?"
-    r"|(?<![\w.])(?P<number>\d[\d.]*e[+-]?\d+)(?!\w)"
-    r"|(?<![\w.)\]}-])(?P<minus>-)(?=\d)"
-)
+MINUS: Final = re.compile(r"(?<![\w.)\]}-])-(?=\d|\Z)")
+"""The minus of a number."""
+SIZES: Final = {"": 60, r"\footnotesize": 75}
+"""How many letters of a line fit a page in LaTeX, by their size."""
 LEVEL: Final = 0.05
 """The level of the test behind bold cells."""
 MOST_DECIMALS: Final = 6
 ABOUT_BOLD: Final = (
-    "Bold: the best of those with a guarantee, at each epsilon in each environment, and all that a paired sign-flip"
-    " test (5 %, Holm) does not separate from it"
+    "Bold: the best of those that guarantee the epsilon asked for, or at least something if none is, in each"
+    " environment, and all that a paired sign-flip test (5 %, Holm) does not separate from it"
 )
 SHARED: Final = {
     "epsilon": "epsilon = {}",
@@ -70,7 +68,8 @@ def table(entries: Sequence[Entry], format: str, measure: str) -> str:
         }
         for unit in UNITS:
             row[f"epsilon for a {unit}"] = f"{entry.units[unit].epsilon:.4g}" if unit in entry.units else ""
-        guarantee = "none" if entry.model == "none" else f"{entry.model}; {entry.covers}"
+        is_short = format == "latex" and entry.covers == "arms and releases"
+        guarantee = "none" if entry.model == "none" else entry.model if is_short else f"{entry.model}; {entry.covers}"
         row["guarantee"] = "; ".join(filter(None, [guarantee, entry.silence]))
         row["trials"] = str(entry.trials)
         row[f"mean {name}"] = number(seen["mean"])
@@ -127,6 +126,37 @@ def wide_table(entries: Sequence[Entry], format: str, measure: str) -> str:
     return latex_table(head, rows, [*sentences, *_about_bold(best)], bold)
 
 
+def terminal_table(entries: Sequence[Entry], head: str, cell: Callable[[Entry], str], width: float = math.inf) -> str:
+    """Return an aligned table with a row for each result, and its guarantees.
+
+    Args:
+        entries: The results.
+        head: The head of the last column.
+        cell: Returns the last cell of a row.
+        width: The most letters of a line. Where it takes more, environments are lines of their own above their rows,
+            and then columns are left out.
+    """
+    columns = {"environment": [entry.title for entry in entries], "algorithm": [entry.name for entry in entries]}
+    columns["guarantee"] = [str(entry.level).strip("()") for entry in entries]
+    for unit in UNITS:
+        columns[f"for a {unit}"] = [str(entry.units.get(unit, "")).strip("()") for entry in entries]
+    columns["trials"] = [f"{entry.trials:,}" for entry in entries]
+    columns[head] = [cell(entry) for entry in entries]
+    titles = columns["environment"]
+    unused = ["environment"] * (len(set(titles)) == 1) + ["trials"] * (len(set(columns["trials"])) == 1)
+    columns = {name: cells for name, cells in columns.items() if name not in unused and any(cells)}
+    for left_out in ("", "environment", "trials", *(f"for a {unit}" for unit in UNITS)):
+        columns.pop(left_out, None)
+        lines = aligned_table([list(columns), *zip(*columns.values(), strict=True)]).splitlines()
+        if max(map(len, lines)) <= width:
+            break
+    if len(set(titles)) > 1 and "environment" not in columns:
+        first = [titles.index(title) for title in dict.fromkeys(titles)]
+        for row in reversed(first):
+            lines.insert(row + 1, f"{titles[row]}:")
+    return "\n".join(lines)
+
+
 def _key(entry: Entry) -> tuple[str, str]:
     return entry.key, entry.name
 
@@ -134,15 +164,15 @@ def _key(entry: Entry) -> tuple[str, str]:
 def _as_good_as_the_best(entries: Sequence[Entry], measure: str) -> set[tuple[str, str]]:
     """Return the results, by `_key`, that are the best of their game and epsilon or not significantly different.
 
-    Results without a guarantee count only if no other has a guarantee. With too few trials for a test the result is
-    empty.
+    Results whose guarantee is weaker than that epsilon, or missing, count only if no other has it. With too few trials
+    for a test the result is empty.
     """
     if any(entry.trials < LEAST_TRIALS for entry in entries):
         return set()
     games, tests, _ = pair_tests(entries, measure)
     as_good = set()
     for title, group in games.items():
-        private = [entry for entry in group if entry.model != "none"] or group
+        private = [entry for entry in group if _guarantees_as_asked(entry, group)] or group
         as_good.add(_key(private[0]))
         as_good |= {
             _key(test.worse)
@@ -150,6 +180,12 @@ def _as_good_as_the_best(entries: Sequence[Entry], measure: str) -> set[tuple[st
             if test.title == title and test.better is private[0] and test.worse in private and test.adjusted > LEVEL
         }
     return as_good
+
+
+def _guarantees_as_asked(entry: Entry, group: Sequence[Entry]) -> bool:
+    """Return whether an entry was given the epsilon of its group, or guarantees it, or anything if none was asked."""
+    asked = max((other.asked for other in group if other.asked is not None), default=math.inf)
+    return entry.model != "none" and (entry.asked is not None or entry.level.epsilon <= asked)
 
 
 def _about_bold(best: Container[Any]) -> list[str]:
@@ -221,30 +257,40 @@ def amount(value: float) -> str:
 def latex(head: Sequence[str], rows: Rows, bold: Container[tuple[int, int]] = ()) -> str:
     """Return a LaTeX tabular that needs the package booktabs; numbers are right-aligned.
 
+    To save width, letters of wide tables are small, heads are broken in two lines, and if the first column is
+    `"environment"`, each environment has a line of its own above its rows instead.
+
     Args:
         head: The names of the columns.
         rows: The cells.
         bold: The positions (row, column) of bold cells.
     """
+    first = int(head[0] == "environment")
+    columns = range(first, len(head))
+    lines = [" & ".join(_broken(head[n], max(len(row[n]) for row in rows)) for n in columns), r"\midrule"]
+    for index, row in enumerate(rows):
+        if first and (index == 0 or row[0] != rows[index - 1][0]):
+            lines += [r"\addlinespace"] * (index > 0)
+            lines.append(rf"\multicolumn{{{len(columns)}}}{{l}}{{{in_latex(row[0])}}}")
+        cells = {n: in_latex(row[n]) for n in columns}
+        lines.append(" & ".join(rf"\textbf{{{cell}}}" if (index, n) in bold else cell for n, cell in cells.items()))
+    rules = (r"\midrule", r"\addlinespace")
+    body = "\n".join(line if line in rules else rf"{line} \\" for line in lines)
+    alignment = "".join("r" if all(_is_number(row[n]) for row in rows) else "l" for n in columns)
+    text = f"\\begin{{tabular}}{{{alignment}}}\n\\toprule\n{body}\n\\bottomrule\n\\end{{tabular}}"
+    letters = sum(max(len(row[n]) for row in rows) + 2 for n in columns)
+    size = next((size for size, most in SIZES.items() if letters <= most), r"\scriptsize")
+    return rf"{{{size}\setlength{{\tabcolsep}}{{3pt}}%" + f"\n{text}}}" if size else text
 
-    def line(index: int, row: Sequence[str]) -> str:
-        cells = map(in_latex, row)
-        return (
-            " & ".join(rf"\textbf{{{cell}}}" if (index, n) in bold else cell for n, cell in enumerate(cells)) + r" \\"
-        )
 
-    columns = "".join("r" if all(_is_number(row[index]) for row in rows) else "l" for index in range(len(head)))
-    return "\n".join(
-        [
-            rf"\begin{{tabular}}{{{columns}}}",
-            r"\toprule",
-            line(-1, head),
-            r"\midrule",
-            *(line(index, row) for index, row in enumerate(rows)),
-            r"\bottomrule",
-            r"\end{tabular}",
-        ]
-    )
+def _broken(title: str, width: int) -> str:
+    """Return a column's title in LaTeX, in two lines if it is longer than the column's cells."""
+    words = title.split()
+    if len(title) <= width or len(words) < 2:
+        return in_latex(title)
+    halves = [(" ".join(words[:number]), " ".join(words[number:])) for number in range(1, len(words))]
+    top, bottom = min(halves, key=lambda pair: max(map(len, pair)))
+    return rf"\shortstack{{{in_latex(top)} \\ {in_latex(bottom)}}}"
 
 
 def latex_table(head: Sequence[str], rows: Rows, caption: Sequence[str], bold: Container[tuple[int, int]]) -> str:
@@ -254,38 +300,13 @@ def latex_table(head: Sequence[str], rows: Rows, caption: Sequence[str], bold: C
 
 
 def in_latex(text: str) -> str:
-    """Return plain text as LaTeX, with epsilon, delta and numbers such as 1e-06 as mathematics."""
+    """Return plain text as LaTeX, with parameters and numbers such as 1e-06 as mathematics."""
     text = " ".join(text.split())
-    if text == "inf":
-        return r"$\infty$"
-    pieces: list[str] = []
-    end = 0
-    for match in MATHEMATICS.finditer(text):
-        pieces += [_escaped(text[end : match.start()]), _mathematics(match)]
-        end = match.end()
-    return "".join([*pieces, _escaped(text[end:])])
+    return r"$\infty$" if text == "inf" else set_mathematics(text, _escaped)
 
 
 def _escaped(text: str) -> str:
-    return "".join(LETTERS.get(letter, letter) for letter in text)
-
-
-def _mathematics(match: re.Match[str]) -> str:
-    if match["name"] is None:
-        return "$-$" if match["minus"] else f"${_power_of_ten(match['number'])}$"
-    symbol = {"epsilon": r"\varepsilon", "delta": r"\delta"}[match["name"]]
-    return f"${symbol}$" if match["setting"] is None else f"${symbol} = {_power_of_ten(match['setting'])}$"
-
-
-def _power_of_ten(number: str) -> str:
-    """Return infinity and a number with an exponent in LaTeX mathematics, and others unchanged."""
-    if number == "inf":
-        return r"\infty"
-    digits, _, exponent = number.partition("e")
-    if not exponent:
-        return number
-    power = f"10^{{{int(exponent)}}}"
-    return power if digits == "1" else rf"{digits} \times {power}"
+    return "$-$".join("".join(LETTERS.get(letter, letter) for letter in words) for words in MINUS.split(text))
 
 
 def markdown_table(head: Sequence[str], rows: Rows) -> str:

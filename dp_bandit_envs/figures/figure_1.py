@@ -48,12 +48,8 @@ def experiment(
 ) -> Experiment:
     """Return the paper's experiment, or the same games with five algorithms at another privacy level.
 
-    Args:
-        epsilon: None for the paper's three algorithms at its epsilon (243.29 at full size). Otherwise DP-EXP3-Lap and
-            the batched algorithms are epsilon-DP, EXP3-tau is (epsilon, T^-2)-DP, and EXP3 is unchanged.
-        horizon: Number of rounds T.
-        trials: Number of trials.
-        seed: The seed.
+    Without an epsilon there are the paper's three algorithms at its epsilon (243.29 at full size). Otherwise
+    DP-EXP3-Lap and the batched algorithms are epsilon-DP, EXP3-tau is (epsilon, T^-2)-DP, and EXP3 is unchanged.
     """
     horizon = checks.integer("horizon", horizon, at_least=2)
     private: tuple[AlgorithmSpec, ...]
@@ -136,7 +132,6 @@ def _guarantee(results: Results, name: str) -> PrivacyGuarantee:
 
 
 def _epsilon_of_tau(results: Results) -> float:
-    """Return EXP3-tau's epsilon at delta = T^-2."""
     return _guarantee(results, TAU).epsilon_at(_horizon(results) ** -2)
 
 

@@ -55,13 +55,9 @@ FAR = 10**6
 
 
 def experiment(*, modern: bool = False, horizon: int = HORIZON, trials: int = TRIALS, seed: int = 0) -> Experiment:
-    """Return the paper's experiment: two games at two privacy levels.
+    """Return the paper's experiment: two games at two privacy levels; `modern` adds algorithms published since.
 
-    Args:
-        modern: Whether to add algorithms that were published since.
-        horizon: Number of rounds T.
-        trials: Number of runs; from 100 on, AdaP-KLUCB, DP-KLUCB and DP-IMED play 1,000.
-        seed: The seed.
+    From 100 trials on, AdaP-KLUCB, DP-KLUCB and DP-IMED play 1,000.
     """
     specs = tuple(
         GameSpec(
@@ -274,7 +270,6 @@ claims = Claims()
 
 
 def _shown(numbers: Mapping[str, Mapping[str, float]], form: str) -> str:
-    """Return each entry in a format, followed by its name in brackets."""
     return with_names({name: form.format(**entry) for name, entry in numbers.items()})
 
 
@@ -287,7 +282,6 @@ def _lost(games: Iterable[GameResults]) -> str:
 
 
 def _spread(sample: FloatArray) -> float:
-    """Return the difference between the worst run and the best."""
     return float(sample.max() - sample.min())
 
 

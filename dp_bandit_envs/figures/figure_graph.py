@@ -2,8 +2,8 @@
 
 import functools
 import math
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from dp_bandit_envs.figures.judging import (
     UNDECIDED,
     YES,
     Claims,
+    Estimate,
     Judgement,
     all_ahead,
     clearly_above,
@@ -61,10 +62,7 @@ BOUND = "bound for TS-N only"
 def experiments(*, horizon: int = HORIZON, trials: int = TRIALS, seed: int = 0) -> tuple[Experiment, Experiment]:
     """Return both experiments: four algorithms on seven graphs, and a private algorithm with increasing feedback.
 
-    Args:
-        horizon: Number of rounds T of the first; the second has ten times as many.
-        trials: Number of games of each algorithm in the first; the second has at most 60.
-        seed: The seed.
+    The second has ten times as many rounds, and at most 60 games of each algorithm.
     """
     horizon = checks.integer("horizon", horizon, at_least=1)
     size: dict[str, Any] = {"n_arms": N_ARMS, "degree": DEGREE}
@@ -221,28 +219,20 @@ def _numbers(results: Results) -> dict[str, Numbers]:
 claims = Claims()
 
 
-class Difference(NamedTuple):
-    """A mean difference, half its 95% interval, and the difference over its standard error."""
-
-    mean: float
-    half: float
-    errors: float
-
-
 def _less_regret(results: Results, better: str, worse: str) -> Judgement:
-    """Judge whether one algorithm has less Bayesian regret than another on every graph."""
-    graphs = {}
+    differences, errors = {}, {}
     for spec in results.experiment.games:
-        better_regret, worse_regret = (results.regret(spec.key, name, VIEW.measure)[:, -1] for name in (better, worse))
-        mean, error = (float(value) for value in mean_and_standard_error(worse_regret - better_regret))
-        graphs[spec.title] = Difference(mean, 1.96 * error, in_standard_errors(worse_regret - better_regret))
-    differences = {title: f"{one.mean:,.1f} ± {one.half:,.1f}" for title, one in graphs.items()}
-    behind = [title for title, one in graphs.items() if one.errors < -DECISIVE_ERRORS]
-    close = [title for title, one in graphs.items() if abs(one.errors) <= DECISIVE_ERRORS]
+        regrets = [results.regret(spec.key, name, VIEW.measure)[:, -1] for name in (worse, better)]
+        mean, error = mean_and_standard_error(regrets[0] - regrets[1])
+        differences[spec.title] = Estimate(float(mean), float(error))
+        errors[spec.title] = in_standard_errors(regrets[0] - regrets[1])
+    words = {title: f"{one.value:,.1f} ± {1.96 * one.error:,.1f}" for title, one in differences.items()}
+    behind = [title for title, one in errors.items() if one < -DECISIVE_ERRORS]
+    close = [title for title, one in errors.items() if abs(one) <= DECISIVE_ERRORS]
     return Judgement(
-        all_ahead(one.errors for one in graphs.values()),
-        graphs,
-        f"Bayesian regret of {worse} minus that of {better}, with its 95% interval: {with_names(differences)}",
+        all_ahead(errors.values()),
+        differences,
+        f"Bayesian regret of {worse} minus that of {better}, with its 95% interval: {with_names(words)}",
         yes="on all graphs",
         no=f"not on {' and '.join(behind)}",
         unknown=f": too close on {' and '.join(close)}",
@@ -257,79 +247,53 @@ claims("It is always better to play the best arm that reveals the one drawn.")(
 )
 
 
-class ShareOfBound(NamedTuple):
-    """The largest ratio of mean regret to its bound at any round: with the entropy, and without it (as printed)."""
-
-    with_entropy: float
-    as_printed: float
-
-
 @claims("The Bayesian regret of TS-N is at most of order sqrt(chi T / 2).")
 def _bayesian_bound(results: Results) -> Judgement:
-    graphs = {}
+    shares, printed = {}, {}
     for spec in results.experiment.games:
         mean, _ = mean_and_standard_error(results.regret(spec.key, "TS-N", VIEW.measure))
-        share = float(np.max(mean / bound(results, spec, results.rounds(spec.key))))
-        arms = results.experiment.make_game(spec).n_arms
-        graphs[spec.title] = ShareOfBound(share, share * math.sqrt(math.log(arms)))
-    over = [title for title, one in graphs.items() if one.with_entropy > 1]
-    shares = with_names({title: f"{one.with_entropy:.2f}" for title, one in graphs.items()})
-    printed = with_names({title: f"{one.as_printed:.2f}" for title, one in graphs.items()})
+        shares[spec.title] = float(np.max(mean / bound(results, spec, results.rounds(spec.key))))
+        entropy = math.log(results.experiment.make_game(spec).n_arms)
+        printed[spec.title] = shares[spec.title] * math.sqrt(entropy)
+    over = [title for title, share in shares.items() if share > 1]
     return Judgement(
         NO if over else YES,
-        graphs,
-        f"largest share of the bound with the entropy of the best arm, at any round: {shares}; without the"
-        f" entropy, as printed: {printed}",
+        shares,
+        "largest share of the bound with the entropy of the best arm, at any round:"
+        f" {with_names({title: f'{share:.2f}' for title, share in shares.items()})}; without the entropy, as printed:"
+        f" {with_names({title: f'{share:.2f}' for title, share in printed.items()})}",
         yes="with the factor H, the entropy of the best arm, which the proof of Russo and Van Roy needs and the"
         " statement leaves out",
         no=f"over it on {' and '.join(over)}",
     )
 
 
-class FeedbackAtLevel(NamedTuple):
-    """The effect of feedback at a privacy level.
-
-    Attributes:
-        means: Mean regret for each number of gains revealed.
-        partial: Advantage in regret of the largest partial feedback over bandit feedback, in standard errors.
-        whole: The same for full information.
-        whole_is_better: Whether full information clearly has less regret than the largest partial feedback.
-    """
-
-    means: tuple[float, ...]
-    partial: float
-    whole: float
-    whole_is_better: bool
-
-
 @claims("Feedback pays for the noise that it costs (a question that the thesis leaves open).", of=(1,))
 def _feedback(results: Results) -> Judgement:
-    levels = {}
-    for epsilon in (*LEVELS, None):
-        regret = by_feedback(results, label_at(epsilon))
-        levels[label_at(epsilon)] = FeedbackAtLevel(
-            means=tuple(float(mean) for mean in regret.mean(axis=0)),
-            partial=in_standard_errors(regret[:, 0] - regret[:, -2]),
-            whole=in_standard_errors(regret[:, 0] - regret[:, -1]),
-            whole_is_better=clearly_above(regret[:, -2] - regret[:, -1]),
-        )
-    pays = [label for label, one in levels.items() if one.partial > DECISIVE_ERRORS and one.whole > DECISIVE_ERRORS]
-    costs = [label for label, one in levels.items() if one.partial < -DECISIVE_ERRORS]
-    only_whole = [label for label, one in levels.items() if label not in costs and one.whole < -DECISIVE_ERRORS]
-    means_in_words = {label: " / ".join(f"{mean:,.0f}" for mean in one.means) for label, one in levels.items()}
+    means, partial, whole, is_whole_better = {}, {}, {}, {}
+    for label in map(label_at, (*LEVELS, None)):
+        regret = by_feedback(results, label)
+        means[label] = tuple(float(mean) for mean in regret.mean(axis=0))
+        # By how much feedback is ahead of that of the arm played alone, in standard errors.
+        partial[label], whole[label] = (in_standard_errors(regret[:, 0] - regret[:, last]) for last in (-2, -1))
+        is_whole_better[label] = clearly_above(regret[:, -2] - regret[:, -1])
+    pays = [label for label in means if min(partial[label], whole[label]) > DECISIVE_ERRORS]
+    costs = [label for label in means if partial[label] < -DECISIVE_ERRORS]
+    only_whole = [label for label in means if label not in costs and whole[label] < -DECISIVE_ERRORS]
+    means_in_words = {label: " / ".join(f"{mean:,.0f}" for mean in of_label) for label, of_label in means.items()}
     return Judgement(
         NO if costs or only_whole else YES if pays else UNDECIDED,
-        levels,
+        means,
         f"mean regret with {' / '.join(map(str, REVEALED))} of {PRIVATE_ARMS} gains revealed in a round:"
         f" {with_names(means_in_words)}",
         yes=f"at every level with a clear difference ({', '.join(pays)})",
-        no=_why_feedback_costs(levels, pays, costs, only_whole),
+        no=_why_feedback_costs(pays, costs, only_whole, all(is_whole_better[label] for label in costs)),
         unknown=": too close at every level",
     )
 
 
 def _why_feedback_costs(
-    levels: Mapping[str, FeedbackAtLevel], pays: Sequence[str], costs: Sequence[str], only_whole: Sequence[str]
+    pays: Sequence[str], costs: Sequence[str], only_whole: Sequence[str], is_whole_better: bool
 ) -> str:
     reasons = [
         f"it depends on what limits learning. It pays at {', '.join(pays)}, where chance does"
@@ -345,4 +309,4 @@ def _why_feedback_costs(
             " seen at rounds that do not need it"
         )
     better = ". Full information is better than partial again, as the best arm's own rounds reveal everything"
-    return "; ".join(reasons) + (better if costs and all(levels[one].whole_is_better for one in costs) else "")
+    return "; ".join(reasons) + (better if costs and is_whole_better else "")

@@ -29,14 +29,9 @@ class Estimate(NamedTuple):
     error: float
 
     def __str__(self) -> str:
-        if not self.known:
+        if math.isnan(self.error):
             return "unknown" if math.isnan(self.value) else f"{self.value:.2f}"
         return f"{self.value:.2f} ± {self.error:.2f}"
-
-    @property
-    def known(self) -> bool:
-        """Whether there is a standard error."""
-        return not math.isnan(self.error)
 
 
 UNKNOWN = Estimate(math.nan, math.nan)

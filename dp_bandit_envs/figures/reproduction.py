@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.experiments.comparison import comparison_of, folder_of
+from dp_bandit_envs.experiments.comparison import folder_of, run_study
 from dp_bandit_envs.experiments.progress import Requested, check_progress, interruption, progress_of
-from dp_bandit_envs.experiments.report import Report, Study, folders_of, report_on, run_study, run_study_in_memory
+from dp_bandit_envs.experiments.report import Report, Study
 
 
 class Figure(NamedTuple):
@@ -96,17 +96,10 @@ def reproduce(
     for experiment in study.experiments:
         experiment.check()
     arguments = [repr(name), *(f"{key}={value!r}" for key, value in {**chosen, "seed": seed}.items())]
-    folders = [] if folder is None else folders_of(study, folder_of(folder))
+    path = None if folder is None else folder_of(folder)
     with progress_of("reproduce", progress, sum(one.rounds for one in study.experiments)) as advance:
-        how: dict[str, Any] = {"jobs": jobs, "progress": advance}
         try:
-            results = run_study(study, folders, **how) if folders else run_study_in_memory(study, **how)
+            command = f"reproduce({', '.join(arguments)})"
+            return run_study(study, path, jobs=jobs, progress=advance, command=command)
         except KeyboardInterrupt:
-            raise interruption(folders[0].path if folders else None) from None
-    return report_on(
-        study,
-        results,
-        list(map(comparison_of, results)),
-        command=f"reproduce({', '.join(arguments)})",
-        folders=folders,
-    )
+            raise interruption(path) from None

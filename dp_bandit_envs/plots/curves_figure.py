@@ -34,9 +34,9 @@ from dp_bandit_envs.plots.plot_style import (
     again,
     style,
     styles_for,
-    typeset,
     with_colour,
 )
+from dp_bandit_envs.plots.typesetting import typeset
 from dp_bandit_envs.protocols import FloatArray, IntArray
 
 MARKERS_ON_A_LINE = 8
@@ -340,7 +340,6 @@ def _log_limits(up: str, logarithmic: Sequence[tuple[Panel, Sequence[Band]]]) ->
 
 
 def _write_at_end(axes: Axes, curve: Curve, band: Band, style: Style) -> None:
-    """Write what a curve says at its last place, to the right of it, in its colour."""
     points: Any = {"xycoords": "data", "textcoords": "offset points", "annotation_clip": False}
     place = (float(np.asarray(curve.at)[-1]), float(band.line[-1]))
     look: Any = {"va": "center", "fontsize": mpl.rcParams["font.size"] - 1, "color": style.colour}

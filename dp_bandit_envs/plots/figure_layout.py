@@ -27,7 +27,8 @@ from matplotlib.ticker import (
 )
 from matplotlib.transforms import ScaledTranslation
 
-from dp_bandit_envs.plots.plot_style import LETTERS, typeset
+from dp_bandit_envs.plots.plot_style import LETTERS
+from dp_bandit_envs.plots.typesetting import typeset
 from dp_bandit_envs.protocols import FloatArray, IntArray
 
 SHEET, COLUMN, ALONE = 7.2, 3.6, (6.0, 3.3)
@@ -243,13 +244,11 @@ def _powers_of_ten(axis: Axis) -> None:
 
 
 def _power_of_two(value: float, _: float) -> str:
-    """Write 1024 as a power of 2."""
     power = np.log2(value)
     return rf"$2^{{{power:.0f}}}$" if abs(power - round(power)) < 1e-9 else _plain(value, 0)
 
 
 def _plain(value: float, _: float) -> str:
-    """Write a number without an exponent."""
     return f"{value:,.0f}" if value >= 1000 else f"{value:g}"
 
 
@@ -282,7 +281,6 @@ def add_legend_and_note(
 
 
 def _add_below(figure: Figure, legends: list[Legend], note: str, grows: bool) -> None:
-    """Place legends and a note below a figure's panels."""
     sizes = [_size(figure, legend) for legend in legends]
     width, height = figure.get_size_inches()
     look = _look(NOTE)
@@ -354,7 +352,6 @@ def _size(figure: Figure, artist: Legend | Text) -> tuple[float, float]:
 
 
 def _room(figure: Figure, cell: Axes) -> tuple[float, float]:
-    """Return width and height of a cell of the figure's grid, in inches."""
     subplot = cell.get_subplotspec()
     assert subplot is not None
     rows, columns = subplot.get_gridspec().get_geometry()

@@ -1,16 +1,13 @@
-"""The style of every figure: colours, dashes, markers, text set as mathematics, and the bytes of a picture."""
+"""The style of every figure: colours, dashes, markers, and the bytes of a picture."""
 
 import io
 import itertools
-import math
-import re
 from collections.abc import Collection, Container, Iterable, Mapping
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
 import matplotlib as mpl
 from matplotlib.figure import Figure
-from matplotlib.mathtext import MathTextParser
 
 # Okabe and Ito (2008), Color Universal Design; distinguishable with any kind of colour vision.
 BLACK, ORANGE, SKY, GREEN, BLUE, VERMILION, PURPLE = (
@@ -147,7 +144,6 @@ def style(*, letters: bool = True) -> dict[Any, Any]:
 def styles_for(
     names: Iterable[str],
     together: Iterable[Collection[str]] = (),
-    reserved: Collection[str] = (),
     fixed: Mapping[str, Style] = MappingProxyType({}),
 ) -> dict[str, Style]:
     """Return the look of each algorithm of a figure; pairs of colour and dash are unique, and so are up to 15 markers.
@@ -159,7 +155,6 @@ def styles_for(
     Args:
         names: The algorithms of all panels; parameters in brackets after a name belong to the same algorithm.
         together: The algorithms of each panel; repeated colours are placed in different panels if possible.
-        reserved: Colours of lines without an algorithm; only an algorithm's own look may use them.
         fixed: Given looks, reserved for their algorithms.
     """
     panels = list(together)
@@ -175,7 +170,7 @@ def styles_for(
         if name not in styles:
             near = {other for panel in panels if name in panel for other in panel}
             others = {styles[one].colour for one in near if one in styles}
-            styles[name] = _next_look(wishes[name], styles.values(), others, reserved)
+            styles[name] = _next_look(wishes[name], styles.values(), others)
     return {name: styles[name] for name in order}
 
 
@@ -195,19 +190,16 @@ def again(style: Style, taken: Iterable[Style]) -> Style:
     return Style(style.colour, line, _free_marker(style.marker, taken))
 
 
-def _next_look(
-    wish: Style | None, taken: Iterable[Style], near: Container[str] = (), reserved: Collection[str] = ()
-) -> Style:
+def _next_look(wish: Style | None, taken: Iterable[Style], near: Container[str] = ()) -> Style:
     """Return a look with the next free colour, or the next free pair of dash and colour, if possible none of `near`."""
     taken = list(taken)
     dash, marker = ("-", MARKERS[0]) if wish is None else (wish.line, wish.marker)
     colours = {each.colour for each in taken}
-    allowed = [colour for colour in COLOURS if colour not in reserved]
-    free = next((colour for colour in allowed if colour not in colours), None)
+    free = next((colour for colour in COLOURS if colour not in colours), None)
     if free is not None:
         return Style(free, dash, _free_marker(marker, taken))
     pairs = {(each.colour, each.line) for each in taken}
-    for line, colour in sorted(itertools.product(DASHES, allowed), key=lambda pair: pair[1] in near):
+    for line, colour in sorted(itertools.product(DASHES, COLOURS), key=lambda pair: pair[1] in near):
         if (colour, line) not in pairs:
             return Style(colour, line, _free_marker(marker, taken))
     looks = itertools.product(MARKERS, DASHES, COLOURS)
@@ -220,92 +212,6 @@ def _free_marker(wish: str, taken: Iterable[Style]) -> str:
     if wish not in used:
         return wish
     return min(MARKERS, key=used.count)
-
-
-GREEK = {
-    "eps": r"\varepsilon",
-    "epsilon": r"\varepsilon",
-    "delta": r"\delta",
-    "rho": r"\rho",
-    "sigma": r"\sigma",
-    "chi": r"\chi",
-}
-_NUMBER = r"\d+(?:,\d{3})*(?:\.\d+)?(?:e[+-]?\d+)?"
-_POWER_OF_TWO, _POWER_OF_TEN = 2**10, 10**4
-"""The smallest numbers that are written as powers, where they are a horizon."""
-_PATTERN = re.compile(
-    # A parameter and its number: "eps 1", "delta = 1e-06", "T = 262,144", and "K = 4".
-    rf"(?<![\w$-])(?:(?P<name>eps|epsilon|delta|rho|sigma)(?:\s*=\s*|\s+)|(?P<letter>[TKd])\s*=\s*)"
-    rf"(?P<value>{_NUMBER})(?![\w^])"
-    # A power of T; a parameter alone; a number with an exponent alone.
-    r"|(?<![\w$-])(?P<base>[Te])\^(?P<power>-?\d+)"
-    r"|(?<![\w$-])(?P<alone>epsilon|delta|rho|chi)(?![\w-])"
-    # A number or a round by its letter.
-    r"|(?<!\w)(?P<noun>horizon|round|experts|arms|items?) (?P<symbol>[TtKd])(?!\w)"
-    r"|(?<!\w)sqrt\((?P<root>[^()]*)\)"
-    r"|(?<![\w$.-])(?P<number>\d+(?:\.\d+)?e[+-]?\d+)(?!\w)"
-)
-
-_TYPESET = re.compile(r"\$[^$]*\\[A-Za-z][^$]*\$")
-
-
-def typeset(text: str) -> str:
-    r"""Return text with its parameters and numbers as mathematics; a dollar sign in it stays one.
-
-    Args:
-        text: Plain words, such as a title, or an algorithm's name with its guarantee. A text that has a command between
-            dollar signs, such as `$\varepsilon$`, is typeset already and returned unchanged.
-    """
-    if _TYPESET.search(text) and _is_mathematics(text):
-        return text
-    return _PATTERN.sub(_typeset, text.replace("$", r"\$"))
-
-
-def _is_mathematics(text: str) -> bool:
-    try:
-        MathTextParser("path").parse(text)
-    except ValueError:
-        return False
-    return True
-
-
-def _typeset(match: re.Match[str]) -> str:
-    name, letter, value = match["name"], match["letter"], match["value"]
-    if value is not None:
-        of = GREEK[name] if name else letter
-        return f"${of}={_horizon(value) if letter == 'T' else _number(value)}$"
-    if match["base"] is not None:
-        return f"${match['base']}^{{{match['power']}}}$"
-    if match["alone"] is not None:
-        return f"${GREEK[match['alone']]}$"
-    if match["noun"] is not None:
-        return f"{match['noun']} ${match['symbol']}$"
-    if match["root"] is not None:
-        inside = re.sub(r"\b(chi|rho|sigma)\b", r"\\\1", match["root"]).replace(" ", r"\ ")
-        return rf"$\sqrt{{{inside}}}$"
-    return f"${_number(match['number'])}$"
-
-
-def _number(text: str) -> str:
-    r"""Return a number as mathematics without dollar signs: `4.54e-05` as `4.54\times10^{-5}`, `1e-06` as `10^{-6}`."""
-    digits, _, exponent = text.partition("e")
-    # In mathematics a comma is followed by a space unless it is in braces.
-    digits = digits.replace(",", "{,}")
-    if not exponent:
-        return digits
-    power = f"10^{{{int(exponent)}}}"
-    return power if digits == "1" else rf"{digits}\times{power}"
-
-
-def _horizon(text: str) -> str:
-    """Return a number of rounds, as a power of 2 or of 10 if it is one."""
-    if not text.replace(",", "").isdigit():
-        return _number(text)
-    rounds = int(text.replace(",", ""))
-    if rounds >= _POWER_OF_TWO and rounds & (rounds - 1) == 0:
-        return f"2^{{{rounds.bit_length() - 1}}}"
-    power = round(math.log10(rounds)) if rounds else 0
-    return f"10^{{{power}}}" if rounds >= _POWER_OF_TEN and 10**power == rounds else _number(text)
 
 
 def as_bytes(figure: Figure, kind: str) -> bytes:

@@ -1,20 +1,22 @@
 """The picture of a score card: one panel for each epsilon, one row for each axis, and grey ticks for the others."""
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
-from dp_bandit_envs.plots.plot_style import GREY, LIGHT_GREY, RC, styles_for, typeset
+from dp_bandit_envs.plots.figure_layout import add_legend_and_note, grid_of
+from dp_bandit_envs.plots.plot_style import GREY, LIGHT_GREY, RC, styles_for
+from dp_bandit_envs.plots.typesetting import typeset
 
 INCHES_OF_PANEL, INCHES_OF_ROW, INCHES_OF_LABELS = 2.1, 0.3, 1.1
-INCHES_OF_LETTER, INCHES_OF_CELL, INCHES_OF_LINE = 0.065, 0.9, 0.19
+INCHES_OF_TITLES = 0.7
+"""Height of a panel's title and numbers."""
 LEAST_INCHES_OF_PANELS = 3.4
-"""The axis label below one panel alone needs this width."""
-HANDLE_LENGTH = 1.4
+"""The note below one panel alone needs this width."""
 LEFT, RIGHT = -1.0, 1.25
 """The scores that the horizontal axis shows; those beyond are arrows at its ends."""
 
@@ -39,9 +41,10 @@ def scores_figure(
     *,
     field: str,
     total: str = "",
-    table: Sequence[Sequence[str]] = (),
+    after_names: Mapping[str, str] = MappingProxyType({}),
+    note: str = "",
     columns: int | None = None,
-    label: str = "score: 0 is chance, 1 is the best without privacy",
+    meaning: str = "Score: 0 is chance, 1 is the best without privacy",
     lowest: float = LEFT,
 ) -> Figure:
     """Return the figure.
@@ -51,68 +54,34 @@ def scores_figure(
         rows: The rows, from top to bottom; a line sets the first apart if it is `total`.
         field: Name of the ticks in the legend.
         total: Name of the row of totals.
-        table: Rows of text below the panels, the head first; none by default.
+        after_names: What the legend says after names.
+        note: Text after the meaning of the scores.
         columns: Panels in a row.
-        label: What a score is, below the panels.
+        meaning: What a score is.
         lowest: The lowest score that is shown, -1 or 0.
     """
     columns = min(columns or len(panels), len(panels))
     lines = -(-len(panels) // columns)
-    below = INCHES_OF_LINE * len(table) + 0.15 if table else 0.0
-    inches_of_panels = max(INCHES_OF_PANEL * columns, LEAST_INCHES_OF_PANELS)
-    width = INCHES_OF_LABELS + inches_of_panels
+    width = INCHES_OF_LABELS + max(INCHES_OF_PANEL * columns, LEAST_INCHES_OF_PANELS)
     styles = styles_for(dict.fromkeys(name for panel in panels for name in panel.dots))
-    in_a_line = _columns_of_legend([field, *map(typeset, styles)], 1 + columns, inches_of_panels)
-    top = 0.42 + 0.2 * -(-(1 + len(styles)) // in_a_line)
-    height = lines * (INCHES_OF_ROW * len(rows) + 0.55) + 0.03 + top + below
     with mpl.rc_context(RC):
-        figure = Figure(figsize=(width, height))
-        axes = figure.subplots(lines, columns, sharex=True, sharey=True, squeeze=False)
-        figure.subplots_adjust(
-            left=INCHES_OF_LABELS / width,
-            right=0.99,
-            top=1 - top / height,
-            bottom=(0.5 + below) / height,
-            wspace=0.07,
-            hspace=0.22,
-        )
-        for ax in axes.flat[len(panels) :]:
-            ax.set_visible(False)
-        for ax, panel in zip(axes.flat, panels, strict=False):
-            _draw_panel(ax, panel, rows, styles, field, lowest)
+        size = (width, lines * (INCHES_OF_ROW * len(rows) + INCHES_OF_TITLES))
+        figure, grid = grid_of(len(panels), columns, size)
+        handles: dict[str, Any] = {}
+        for index, ax in enumerate(grid):
+            if index >= len(panels):
+                ax.axis("off")
+                continue
+            _draw_panel(ax, panels[index], rows, styles, field, lowest)
             if rows[:1] == [total]:
                 ax.axhline(0.5, color=LIGHT_GREY, lw=0.8)
-        for ax in axes[:, 0]:
-            ax.set_yticks(range(len(rows)), rows)
-        axes[0, 0].set_ylim(len(rows) - 0.5, -0.5)
-        middle = (INCHES_OF_LABELS + inches_of_panels / 2) / width
-        figure.text(middle, (0.08 + below) / height, label, ha="center")
-        handles: dict[str, Any] = {}
-        for ax in axes.flat:
+            ax.set_yticks(range(len(rows)), rows if index % columns == 0 else [""] * len(rows))
+            ax.set_ylim(len(rows) - 0.5, -0.5)
             handles |= {label: line for line, label in zip(*ax.get_legend_handles_labels(), strict=True)}
-        figure.legend(
-            list(handles.values()),
-            list(handles),
-            loc="upper center",
-            bbox_to_anchor=(middle, 1 - 0.02 / height),
-            ncols=min(in_a_line, len(handles)),
-            handlelength=HANDLE_LENGTH,
-        )
-        if table:
-            _draw_table(figure, table, INCHES_OF_LABELS / width, below / height, height)
+        labelled = {f"{label}{after_names.get(label, '')}": line for label, line in handles.items()}
+        words = ". ".join(filter(None, [meaning, note]))
+        add_legend_and_note(figure, {typeset(label): line for label, line in labelled.items()}, words)
     return figure
-
-
-def _columns_of_legend(labels: Sequence[str], most: int, inches: float) -> int:
-    """Return the columns, at most `most`, with which a legend is not wider than `inches`."""
-    with mpl.rc_context(RC):
-        handles = [Line2D([], []) for _ in labels]
-        for columns in range(min(most, len(labels)), 1, -1):
-            figure = Figure(figsize=(inches, 1.0))
-            legend = figure.legend(handles, labels, ncols=columns, handlelength=HANDLE_LENGTH)
-            if legend.get_window_extent().width <= inches * figure.dpi:
-                return columns
-    return 1
 
 
 def _draw_panel(
@@ -134,23 +103,10 @@ def _draw_panel(
             ax.plot(np.clip([low, high], lowest, RIGHT), [height, height], color=look.colour, lw=1.4, zorder=3)
             marker = "<" if score <= lowest < 0 else ">" if score >= RIGHT else look.marker
             ax.plot(min(max(score, lowest), RIGHT), height, ls="", color=look.colour, marker=marker, ms=4.5, zorder=4)
-        ax.plot([], [], color=look.colour, marker=look.marker, ms=4.5, label=typeset(name))
+        ax.plot([], [], color=look.colour, marker=look.marker, ms=4.5, label=name)
     ax.set_title(panel.title)
     ax.set_xlim(lowest - 0.07, RIGHT + 0.07)
     ticks = {-1: "−1", -0.5: "", 0: "0", 0.5: "", 1: "1"}
     ax.set_xticks(*zip(*((at, words) for at, words in ticks.items() if at >= lowest), strict=True))
     ax.spines["left"].set_visible(False)
     ax.tick_params(axis="y", length=0)
-
-
-def _draw_table(figure: Figure, table: Sequence[Sequence[str]], left: float, top: float, height: float) -> None:
-    """Write rows of text below the panels, aligned to the right but for their first column."""
-    width = figure.get_figwidth()
-    names = INCHES_OF_LETTER * max(len(cells[0]) for cells in table)
-    ends = left + (names + INCHES_OF_CELL * np.arange(1, len(table[0]))) / width
-    for line, cells in enumerate(table):
-        y = top - (line * INCHES_OF_LINE + 0.06) / height
-        weight = "bold" if line == 0 else "normal"
-        figure.text(left, y, typeset(cells[0]), weight=weight, size=7.5, va="top")
-        for cell, x in zip(cells[1:], ends, strict=True):
-            figure.text(x, y, cell, weight=weight, size=7.5, ha="right", va="top")

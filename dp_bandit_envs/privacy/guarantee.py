@@ -155,7 +155,6 @@ class PrivacyGuarantee:
         return min(delta, self.delta) if self.delta > 0 and self.epsilon <= epsilon else delta
 
     def _exact_epsilon(self, delta: float) -> float:
-        """Return the least epsilon for exact noise."""
         epsilons = [self.pure_epsilon]
         if self.noise_law is not None:
             epsilons.append(self.noise_law.epsilon(delta))
@@ -166,7 +165,6 @@ class PrivacyGuarantee:
         return min(epsilons)
 
     def _exact_delta(self, epsilon: float) -> float:
-        """Return the least delta for exact noise."""
         deltas = [0.0 if self.pure_epsilon <= epsilon else 1.0]
         if self.noise_law is not None:
             deltas.append(self.noise_law.delta(epsilon))

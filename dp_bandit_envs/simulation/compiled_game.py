@@ -225,7 +225,6 @@ class CompiledGame:
 
     @property
     def _values(self) -> ValueRange:
-        """The range of the values that a round reveals."""
         return self.mechanisms[0][1].values if self.mechanisms else ValueRange()
 
 

@@ -38,7 +38,6 @@ _GLOBAL_GENERATORS = threading.RLock()
 
 @contextlib.contextmanager
 def _kept_global_generators() -> Iterator[None]:
-    """Restore the global generators of Python and NumPy at the end."""
     with _GLOBAL_GENERATORS:
         pythons, numpys = random.getstate(), np.random.get_state(legacy=False)  # noqa: NPY002
         try:

@@ -458,7 +458,6 @@ def _rows(block: IntArray, array: Place) -> IntArray:
 
 @functools.lru_cache(maxsize=256)
 def _play_loop(form: Parts, parts: tuple[tuple[str, Any], ...]) -> AddressedFunction:
-    """Return `play_lanes` with an algorithm's stages in it."""
     from dp_bandit_envs.compiling.layout_code import reader, writer
 
     words = {"game_at": reader(form), "store": writer(LaneGame(*form.inner).state)}
@@ -467,7 +466,6 @@ def _play_loop(form: Parts, parts: tuple[tuple[str, Any], ...]) -> AddressedFunc
 
 @functools.lru_cache(maxsize=64)
 def _draw_loop(form: Parts, next_round: Callable[..., Any]) -> AddressedFunction:
-    """Return `draw_lanes` with an adversary's function in it."""
     return AddressedFunction(bind(draw_lanes, _drawing(form, next_round)), {})
 
 

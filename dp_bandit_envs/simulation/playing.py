@@ -495,7 +495,6 @@ def note_missing_key(error: KeyError, observation: Mapping[str, Any]) -> None:
 
 
 def _player(agent: Any, privacy: PrivacyRequest, env: Environment) -> Any:
-    """Return an agent or an algorithm unchanged, or the algorithm of a name."""
     named = isinstance(agent, (str, type)) or (callable(agent) and not isinstance(agent, Algorithm))
     if (named and not hasattr(agent, "update")) or isinstance(agent, type):
         return read_single_player(agent, privacy, env)

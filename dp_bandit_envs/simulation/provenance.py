@@ -37,6 +37,8 @@ INSTALLED: Final = "installed "
 MODULE: Final = "module "
 WRITTEN: Final = (type(None), bool, int, float, complex, str, bytes, np.generic, set, frozenset, BuiltinFunctionType)
 """Types that are written out unchanged."""
+ANNOTATIONS: Final = "__annotate_func__"
+"""What gives a class's annotations since Python 3.14; it uses the class's `__firstlineno__`, and no game uses it."""
 
 
 def code_digest(target: Any) -> str:
@@ -124,7 +126,11 @@ class Walk:
             return self._used(target)
         if isinstance(target, type):
             members = [(name, getattr(part, "__func__", part)) for name, part in sorted(vars(target).items())]
-            defined = [one for one in members if not one[0].startswith("__") or isinstance(one[1], FunctionType)]
+            defined = [
+                (name, part)
+                for name, part in members
+                if not name.startswith("__") or (isinstance(part, FunctionType) and name != ANNOTATIONS)
+            ]
             return target.__bases__, type(target), defined
         if isinstance(target, ModuleType):
             return (target.__name__,)
@@ -213,7 +219,6 @@ def _codes(code: CodeType) -> Iterator[CodeType]:
 
 
 def _imported(code: CodeType, package: str | None) -> Iterator[str]:
-    """Yield the modules that a function imports."""
     for nested in _codes(code):
         steps = list(dis.get_instructions(nested))
         for level, _, step in zip(steps, steps[1:], steps[2:], strict=False):

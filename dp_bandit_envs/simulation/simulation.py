@@ -228,7 +228,6 @@ def _make_setup(
 
 
 def _outcome(setup: SimulationSetup, name: str, table: ResultTable) -> Outcome:
-    """Return the outcome of an algorithm from its full table."""
     reason = setup.reasons.get(name, "")
     about: dict[str, Any] = {
         "name": name,

@@ -333,7 +333,13 @@ class ScoreCard:
         return [axis for axis in AXES if any(axis in total["axes"] for total in self.values["totals"])]
 
     def __str__(self) -> str:
+        return self.sheet()
+
+    def sheet(self, width: float = math.inf) -> str:
+        """Return the sheet that `print` shows, without the last axes if tables would be wider than `width` letters."""
         size, axes = self.values["size"], self._axes()
+        while axes and len(head_of(1.0, axes)) > width:
+            axes.pop()
         lines = [
             f"Suite {self.values['suite']}, {size}, seed {self.values['seed']}. Scores: 0 is chance, 1 the best without"
             " privacy."

@@ -308,9 +308,9 @@ class IdentificationCard(ScoreCard):
                 for row, score in {TOTAL: ranked.total, **ranked.axes}.items():
                     field.setdefault(row, []).append(score)
             panels.append(ScorePanel("no privacy" if level is None else f"ε = {level:g}", field, dots))
-        words = "score: least rounds that theory allows / rounds until stop"
+        words = "Score: the least rounds that theory allows, over the rounds until the stop"
         return scores_figure(
-            panels, rows, field="the package's algorithms", total=TOTAL, columns=columns, label=words, lowest=0.0
+            panels, rows, field="the package's algorithms", total=TOTAL, columns=columns, meaning=words, lowest=0.0
         )
 
     def _axes(self) -> list[str]:

@@ -117,15 +117,17 @@ def picture(
     for level, of_level in shown.items():
         dots = {name: dots_of(cells, total) for name, (cells, total) in of_level.items() if cells}
         panels.append(ScorePanel("no privacy" if level is None else f"ε = {level:g}", field_of(size, level), dots))
-    table = [["total (rank)", *("none" if level is None else f"ε = {level:g}" for level in shown)]]
+    after_names = {}
     for name in next(iter(shown.values()), {}):
         totals = [of_level[name][1] for of_level in shown.values()]
         if any(totals):
-            table.append([name, *("" if total is None else f"{total.total:.2f} ({total.rank})" for total in totals)])
+            words = ["-" if total is None else f"{total.total:.2f} ({total.rank})" for total in totals]
+            after_names[name] = f": {', '.join(words)}"
     present = {row for panel in panels for rows in panel.dots.values() for row in rows}
     rows = [row for row in (ALL_AXES, *AXES) if row in present]
-    written = table if len(table) > 1 else ()
-    return scores_figure(panels, rows, field="the package's algorithms", total=ALL_AXES, table=written, columns=columns)
+    note = "After a name, its total and in brackets its rank, by epsilon" if after_names else ""
+    look: Any = {"total": ALL_AXES, "after_names": after_names, "note": note, "columns": columns}
+    return scores_figure(panels, rows, field="the package's algorithms", **look)
 
 
 def dots_of(cells: Cells, total: RankedRow | None) -> dict[str, tuple[float, float, float]]:

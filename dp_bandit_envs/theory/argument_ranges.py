@@ -123,6 +123,7 @@ RULES: Final[Mapping[str, Rule]] = {
     "set_name": _any_of("simplex", "ball", "cube"),
     "kind": _any_of("laplace", "own-norm"),
     "rates": _any_of(*RATES),
+    "model": _any_of("central", "local"),
     **dict.fromkeys(("normal", "by_count", "redraws"), checks.boolean),
 }
 

@@ -18,18 +18,16 @@ holds above mu, for counts from any m_0 to m_0 m, and for weights of at most 1, 
 
 import math
 from collections.abc import Callable
-from typing import SupportsFloat, SupportsIndex
 
 import numpy as np
 
-from dp_bandit_envs import checks
 from dp_bandit_envs.theory.argument_ranges import arm_means, checked
 from dp_bandit_envs.theory.divergences import bernoulli_kl
 from dp_bandit_envs.theory.stochastic_bounds import Means, adap_ucb_bound, regret_of_gaps
 
 
 @checked()
-def window_ucb_bound(means: Means, horizon: SupportsIndex, window: int, bonus: float) -> float:
+def window_ucb_bound(means: Means, horizon: int, window: int, bonus: float) -> float:
     r"""Return the bound of SW-UCB, with :math:`N = \lceil 4 \xi \ln w / \Delta_a^2 \rceil`.
 
     .. math:: E[n_a] \le \lceil T / w \rceil N + 2 \sum_t p_t
@@ -51,7 +49,7 @@ def window_ucb_bound(means: Means, horizon: SupportsIndex, window: int, bonus: f
     Source: Garivier and Moulines (2011), for SW-UCB.
     Differs from the source in: the constants.
     """
-    horizon, blocks = checks.integer("horizon", horizon, at_least=1), -(-int(horizon) // window)
+    blocks = -(-horizon // window)
     failures = _failures(horizon, lambda t: min(t, window), bonus)
     top = bonus * math.log(min(window, horizon))
     return regret_of_gaps(
@@ -60,7 +58,7 @@ def window_ucb_bound(means: Means, horizon: SupportsIndex, window: int, bonus: f
 
 
 @checked()
-def discounted_ucb_bound(means: Means, horizon: SupportsIndex, discount: float, bonus: float) -> float:
+def discounted_ucb_bound(means: Means, horizon: int, discount: float, bonus: float) -> float:
     r"""Return the bound of D-UCB, for blocks of b = ceil(1 / (1 - gamma)) rounds.
 
     .. math:: E[n_a] \le \lceil T / b \rceil (N \gamma^{-b} + 1) + 2 \sum_t p_t, \quad
@@ -78,7 +76,6 @@ def discounted_ucb_bound(means: Means, horizon: SupportsIndex, discount: float, 
     Source: Garivier and Moulines (2011), for D-UCB.
     Differs from the source in: the constants.
     """
-    horizon = checks.integer("horizon", horizon, at_least=1)
 
     def weight(t: int) -> float:
         # Rounding must not make it less than the weight of the last gain.
@@ -92,7 +89,7 @@ def discounted_ucb_bound(means: Means, horizon: SupportsIndex, discount: float, 
 
 
 @checked()
-def window_klucb_bound(means: Means, horizon: SupportsIndex, window: int, epsilon: SupportsFloat) -> float:
+def window_klucb_bound(means: Means, horizon: int, window: int, epsilon: float) -> float:
     r"""Return the bound of SW-KLUCB-CF, for any x between the means of two arms' coins; the best of 19 is taken.
 
     .. math:: E[n_a] \le \lceil T / w \rceil N + T e^{-N \mathrm{kl}(x, \mu_a)} + \sum_t p_t, \quad
@@ -110,8 +107,8 @@ def window_klucb_bound(means: Means, horizon: SupportsIndex, window: int, epsilo
 
     Source: Gajane (2023), whose bound was not available to us.
     """
-    horizon, blocks = checks.integer("horizon", horizon, at_least=1), -(-int(horizon) // window)
-    kept = math.tanh(checks.epsilon(epsilon) / 2)
+    blocks = -(-horizon // window)
+    kept = math.tanh(epsilon / 2)
     best = 0.5 + (max(arm_means(means)) - 0.5) * kept
     low, level = _failures(horizon, lambda t: min(t, window), None) / 2, _level(min(window, horizon))
 
@@ -127,12 +124,12 @@ def window_klucb_bound(means: Means, horizon: SupportsIndex, window: int, epsilo
 
 
 @checked()
-def restarted_bound(means: Means, horizon: SupportsIndex, period: int, epsilon: float, alpha: float) -> float:
+def restarted_bound(means: Means, horizon: int, period: int, epsilon: float, alpha: float) -> float:
     """Return the bound of Restarted-AdaP-UCB: AdaP-UCB's bound for each period of H rounds and for the remainder.
 
     If the best arm changes in S periods, each of these costs at most H times the largest gap instead.
     """
-    whole, rest = divmod(checks.integer("horizon", horizon, at_least=1), period)
+    whole, rest = divmod(horizon, period)
     bounds = [adap_ucb_bound(means, rounds, epsilon, alpha) if rounds else 0.0 for rounds in (period, rest)]
     return whole * bounds[0] + bounds[1] if whole else bounds[1]
 

@@ -17,7 +17,7 @@ from typing import Final, Literal, SupportsFloat
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.theory.argument_ranges import arm_means, checked
-from dp_bandit_envs.theory.divergences import bernoulli_kl, private_divergence
+from dp_bandit_envs.theory.divergences import private_divergence
 from dp_bandit_envs.theory.transport_costs import private_slope
 
 STEPS: Final = 60
@@ -28,7 +28,7 @@ GOLDEN: Final = (math.sqrt(5) - 1) / 2
 
 
 @checked()
-def characteristic_time(means: Sequence[SupportsFloat], epsilon: SupportsFloat = math.inf) -> float:
+def characteristic_time(means: Sequence[SupportsFloat], epsilon: float = math.inf) -> float:
     r"""Return :math:`T^*` for the private divergence, in rounds; inf if two arms are best.
 
     It is at least `characteristic_time(means)` and at least `total_variation_time(means) / epsilon`, and near the
@@ -45,12 +45,11 @@ def characteristic_time(means: Sequence[SupportsFloat], epsilon: SupportsFloat =
     of which only the abstract was available.
     """
     numbers = sorted(arm_means(means))
-    epsilon = checks.epsilon(epsilon)
     best, others = numbers[-1], numbers[:-1]
     if others[-1] == best:
         return math.inf
     # Shares relative to the best arm's: y is the cost that every pair has, and the sum of shares for it is convex in y.
-    most = min(min(_divergence(1 - best, 1 - mean, epsilon) for mean in others), MOST_NATS)
+    most = min(min(private_divergence(1 - best, 1 - mean, epsilon) for mean in others), MOST_NATS)
 
     def cost_a_round(nats: float) -> float:
         shares = {mean: _share(best, mean, nats, epsilon) for mean in set(others)}
@@ -81,8 +80,8 @@ def total_variation_time(means: Sequence[SupportsFloat]) -> float:
 @checked(failure_probability=checks.probability)
 def identification_lower_bound(
     means: Sequence[SupportsFloat],
-    failure_probability: SupportsFloat,
-    epsilon: SupportsFloat = math.inf,
+    failure_probability: float,
+    epsilon: float = math.inf,
     *,
     model: Literal["central", "local"] = "central",
 ) -> float:
@@ -101,9 +100,8 @@ def identification_lower_bound(
     Source: Garivier and Kaufmann (2016), theorem 1; with privacy proved in docs/notes/identification.md, where Azize et
     al. (2023) have 6 epsilon instead of epsilon for the total variation.
     """
-    numbers, epsilon = arm_means(means), checks.epsilon(epsilon)
-    beta = checks.probability("failure_probability", failure_probability)
-    if checks.one_of("model", model, ("central", "local")) == "local":
+    numbers, beta = arm_means(means), failure_probability
+    if model == "local":
         time = characteristic_time(_answer_means(numbers, epsilon))
     else:
         time = characteristic_time(numbers, epsilon)
@@ -132,7 +130,7 @@ def _share(best: float, mean: float, nats: float, epsilon: float) -> float:
     if left == mean:
         return math.inf
     if right == best:
-        return nats / _divergence(mean, best, epsilon)
+        return nats / private_divergence(mean, best, epsilon)
     return _cost_at(best, mean, 0.5 * (left + right), epsilon)[0]
 
 
@@ -140,18 +138,10 @@ def _cost_at(best: float, mean: float, u: float, epsilon: float) -> tuple[float,
     """Return the share that has its minimum at u, and its cost; for u strictly between the means."""
     if not mean < u < best:
         return (math.inf, math.inf) if u <= mean else (0.0, 0.0)
-    share = _slope(1 - best, 1 - u, epsilon) / _slope(mean, u, epsilon)
-    return share, _divergence(1 - best, 1 - u, epsilon) + share * _divergence(mean, u, epsilon)
-
-
-def _divergence(x: float, y: float, epsilon: float) -> float:
-    return bernoulli_kl(x, y) if math.isinf(epsilon) else private_divergence(x, y, epsilon)
-
-
-def _slope(x: float, y: float, epsilon: float) -> float:
-    if y >= 1.0:  # of a u that is 0 but for rounding
-        return math.inf
-    return (y - x) / (y * (1 - y)) if math.isinf(epsilon) else private_slope(x, y, epsilon)
+    # 1 - u is 1 for a u that is 0 but for rounding.
+    rise = private_slope(1 - best, 1 - u, epsilon) if 1 - u < 1 else math.inf
+    share = rise / private_slope(mean, u, epsilon)
+    return share, private_divergence(1 - best, 1 - u, epsilon) + share * private_divergence(mean, u, epsilon)
 
 
 def _golden_maximum(function: Callable[[float], float], low: float, high: float) -> float:

@@ -2,20 +2,20 @@
 
 import math
 from collections.abc import Sequence
-from typing import Final, Literal, SupportsFloat, SupportsIndex
+from typing import Final, Literal, SupportsFloat
 
 import numpy as np
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.theory.argument_ranges import arm_means, checked
-from dp_bandit_envs.theory.divergences import bernoulli_kl, private_divergence
+from dp_bandit_envs.theory.divergences import private_divergence
 
 GAPS: Final = np.geomspace(1e-9, 0.5, 4000)
 """Gaps that are tried for the worst game; each gives a lower bound."""
 
 
 @checked()
-def lai_robbins(means: Sequence[SupportsFloat], horizon: SupportsIndex) -> float:
+def lai_robbins(means: Sequence[SupportsFloat], horizon: int) -> float:
     r"""Return :math:`\sum_{a: \mu_a < \mu^*} \frac{\Delta_a}{\mathrm{kl}(\mu_a, \mu^*)} \ln T`, in units of gain.
 
     Asymptotic: a policy that is consistent (its pseudo-regret on every set of Bernoulli arms grows slower than any
@@ -35,7 +35,7 @@ def lai_robbins(means: Sequence[SupportsFloat], horizon: SupportsIndex) -> float
 
 
 @checked()
-def private_lower_bound(means: Sequence[SupportsFloat], horizon: SupportsIndex, epsilon: SupportsFloat) -> float:
+def private_lower_bound(means: Sequence[SupportsFloat], horizon: int, epsilon: float) -> float:
     r"""Return :math:`\sum_{a: \mu_a < \mu^*} \frac{\Delta_a}{d_\epsilon(\mu_a, \mu^*)} \ln T`, in units of gain.
 
     Asymptotic, like `lai_robbins`, for consistent policies whose arms played are epsilon-differentially private
@@ -52,12 +52,10 @@ def private_lower_bound(means: Sequence[SupportsFloat], horizon: SupportsIndex, 
     Source: Azize, Wu, Honda, Orabona, Ito and Basu (2025), lower bound; read in notes on the paper only.
     """
     numbers = arm_means(means)
-    horizon = checks.integer("horizon", horizon, at_least=1)
-    epsilon = checks.epsilon(epsilon)
     best = max(numbers)
 
     def hardness(mean: float) -> float:
-        nats = bernoulli_kl(mean, best) if math.isinf(epsilon) else private_divergence(mean, best, epsilon)
+        nats = private_divergence(mean, best, epsilon)
         # Only for means closer than floats can tell apart do the nats vanish.
         return (best - mean) / nats if nats > 0 else math.inf
 
@@ -66,9 +64,9 @@ def private_lower_bound(means: Sequence[SupportsFloat], horizon: SupportsIndex, 
 
 @checked()
 def minimax_lower_bound(
-    n_arms: SupportsIndex,
-    horizon: SupportsIndex,
-    epsilon: SupportsFloat = math.inf,
+    n_arms: int,
+    horizon: int,
+    epsilon: float = math.inf,
     *,
     model: Literal["central", "local"] = "central",
 ) -> float:
@@ -91,24 +89,21 @@ def minimax_lower_bound(
     Source: proved in docs/notes/lower-bounds.md; the orders agree with Azize and Basu (2022), and with Basu,
     Dimitrakakis and Tossou (2019) in the local model.
     """
-    k = checks.integer("n_arms", n_arms, at_least=2)
-    t = checks.integer("horizon", horizon, at_least=1)
-    hidden = checks.epsilon(epsilon)
-    is_local = checks.one_of("model", model, ("central", "local")) == "local"
+    k, t = checks.integer("n_arms", n_arms, at_least=2), horizon
     plays = t / (k - 1)
-    revealed = math.tanh(hidden / 2) if is_local else 1.0
+    revealed = math.tanh(epsilon / 2) if model == "local" else 1.0
     square = 16 * GAPS[GAPS < 0.25] ** 2 * revealed**2
     distances = np.sqrt(-0.25 * np.log1p(-square) * plays)
     best = float((t / 4 * GAPS[GAPS < 0.25] * (1 - distances)).max(initial=0.0))
-    if math.isinf(hidden):
+    if math.isinf(epsilon):
         return best
-    seen = np.minimum(2 * GAPS * -math.expm1(-hidden), 1 - 2**-53)
+    seen = np.minimum(2 * GAPS * -math.expm1(-epsilon), 1 - 2**-53)
     private = float((t / 4 * GAPS * np.exp(np.log1p(-seen) * plays)).max())
-    return max(best, private, _one_expert_pays(k, t, hidden))
+    return max(best, private, _one_expert_pays(k, t, epsilon))
 
 
 @checked()
-def graph_lower_bound(independent: SupportsIndex, horizon: SupportsIndex) -> float:
+def graph_lower_bound(independent: int, horizon: int) -> float:
     r"""Return a regret, in units of gain, that every algorithm has on average in some game on a feedback graph.
 
     About :math:`\sqrt{T (\alpha - 1)} / 32` once T is far above :math:`\alpha^3`, where purely exploratory rounds do
@@ -123,8 +118,7 @@ def graph_lower_bound(independent: SupportsIndex, horizon: SupportsIndex) -> flo
 
     Source: proved in docs/notes/lower-bounds.md; the order agrees with Mannor and Shamir (2011).
     """
-    k = checks.integer("independent", independent, at_least=2)
-    t = checks.integer("horizon", horizon, at_least=1)
+    k, t = checks.integer("independent", independent, at_least=2), horizon
     gaps = GAPS[GAPS < 0.25]
     nats = -0.5 * np.log1p(-16 * gaps**2)
     # The least regret r with r >= t gap (1 - sqrt(nats (t / (k - 1) + 2 r) / 2)) / 4, as other arms earn 1/2 less.
@@ -137,7 +131,7 @@ def graph_lower_bound(independent: SupportsIndex, horizon: SupportsIndex) -> flo
 
 
 @checked()
-def experts_lower_bound(n_arms: SupportsIndex, horizon: SupportsIndex, epsilon: SupportsFloat = math.inf) -> float:
+def experts_lower_bound(n_arms: int, horizon: int, epsilon: float = math.inf) -> float:
     r"""Return a regret, in units of gain, that every algorithm has on average in some game that reveals all gains.
 
     The larger of two bounds: :math:`E \max_i G_i - T / 2` for fair coins, about :math:`\sqrt{T \ln N / 2}`, a bound on
@@ -156,7 +150,6 @@ def experts_lower_bound(n_arms: SupportsIndex, horizon: SupportsIndex, epsilon: 
     """
     n = checks.integer("n_arms", n_arms, at_least=2)
     t = checks.integer("horizon", horizon, at_least=1, at_most=2**40)
-    hidden = checks.epsilon(epsilon)
     # The law of a sum of t fair coins, as far from its mean as doubles can tell.
     reach = min(t, 8 + math.ceil(10 * math.sqrt(t)))
     first = max(0, (t - reach) // 2)
@@ -166,7 +159,7 @@ def experts_lower_bound(n_arms: SupportsIndex, horizon: SupportsIndex, epsilon: 
     below = np.minimum(1.0, np.cumsum(law / law.sum()))
     largest = float(sums[0] + (1 - below[:-1] ** n).sum())
     excess = largest - t / 2
-    return excess if math.isinf(hidden) else max(excess, _one_expert_pays(n, t, hidden))
+    return excess if math.isinf(epsilon) else max(excess, _one_expert_pays(n, t, epsilon))
 
 
 def _one_expert_pays(n: int, horizon: int, epsilon: float) -> float:

@@ -10,11 +10,9 @@ import functools
 import itertools
 import math
 from collections.abc import Iterable, Sequence
-from typing import SupportsFloat, SupportsIndex
 
 import numpy as np
 
-from dp_bandit_envs import checks
 from dp_bandit_envs.protocols import FloatArray
 from dp_bandit_envs.theory.argument_ranges import checked
 from dp_bandit_envs.theory.divergences import bernoulli_kl, private_divergence
@@ -28,9 +26,7 @@ EARLY_ENDS = 1000
 
 
 @checked()
-def noisy_int_bound(
-    means: Means, horizon: SupportsIndex, ends: Iterable[int], v: SupportsFloat, *, redraws: bool = False
-) -> float:
+def noisy_int_bound(means: Means, horizon: int, ends: Iterable[int], v: float, *, redraws: bool = False) -> float:
     r"""Return the bound of DP-UCB-INT without a bonus for its noise, of scale :math:`W^{v/2 - 1}` in a mean of W gains.
 
     .. math:: E[n_a] \le W_J + \sum_{j \ge J} (W_{j + 1} - W_j)\, p(W_j, y - \mu_a - b(W_j, T))
@@ -52,7 +48,6 @@ def noisy_int_bound(
         v: How fast the noise falls, in (1, 1.5].
         redraws: Whether noise is drawn again in every round.
     """
-    horizon, v = checks.integer("horizon", horizon, at_least=1), checks.in_range("v", v, 1, 1.5)
     reached = np.array([end for end in ends if end <= horizon], float)
     late = np.unique(np.searchsorted(reached, 1.02 ** np.arange(1500.0)))
     # Of the later ones each group's first.
@@ -84,7 +79,7 @@ def _off_by_noise(n: FloatArray, u: FloatArray, v: float) -> FloatArray:
 
 @checked()
 def private_divergence_bound(
-    means: Means, horizon: SupportsIndex, epsilon: SupportsFloat, ends: Sequence[int], *, by_count: bool
+    means: Means, horizon: int, epsilon: float, ends: Sequence[int], *, by_count: bool
 ) -> float:
     r"""Return the bound of DP-KLUCB or DP-IMED, on sums of blocks with one draw of noise each.
 
@@ -128,7 +123,6 @@ def private_divergence_bound(
 
     Source: Azize, Wu, Honda, Orabona, Ito and Basu (2025), whose theorems are asymptotic.
     """
-    horizon, epsilon = checks.integer("horizon", horizon, at_least=1), checks.epsilon(epsilon)
     ratio = max((late / early for early, late in itertools.pairwise(ends)), default=1.0)
     sizes = [float(end) for end in ends if end <= horizon]
     blocks = np.diff(np.append(sizes, float(horizon)))

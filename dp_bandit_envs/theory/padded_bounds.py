@@ -7,7 +7,6 @@ its own. But noise changes from round to round, and is as often above 0 as below
 import functools
 import math
 from collections.abc import Sequence
-from typing import SupportsFloat, SupportsIndex
 
 import numpy as np
 
@@ -35,7 +34,7 @@ Octave = Sequence[tuple[float, int]]
 
 
 @checked()
-def padded_ucb_bound(means: Means, horizon: SupportsIndex, epsilon: SupportsFloat, **options: str) -> float:
+def padded_ucb_bound(means: Means, horizon: int, epsilon: float, **options: str) -> float:
     r"""Return the bound of DP-UCB, for a level y that all arms share, :math:`g = \mu^* - y`, and any h, l, M and N.
 
     .. math:: E[n_a] \le N_a + r_a + w_a, \quad r_a = \sum_{n \ge N_a} e^{-n\,\mathrm{kl}(x, \mu_a)}
@@ -74,8 +73,8 @@ def padded_ucb_bound(means: Means, horizon: SupportsIndex, epsilon: SupportsFloa
         epsilon: Privacy parameter of the hybrid counters, in (0, inf]; inf gives `ucb_bound`.
         options: Further arguments of the counters.
     """
-    horizon, numbers = checks.integer("horizon", horizon, at_least=1), sorted(arm_means(means), reverse=True)
-    if math.isinf(checks.epsilon(epsilon)):
+    numbers = sorted(arm_means(means), reverse=True)
+    if math.isinf(epsilon):
         return ucb_bound(means, horizon)
     best, worse = numbers[0], [mean for mean in numbers if mean < numbers[0]]
     gaps = [best - mean for mean in worse]

@@ -11,7 +11,7 @@ grid of less than a hundredth of the noise.
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, SupportsFloat, SupportsIndex
+from typing import Any, SupportsFloat
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.draws import square
@@ -31,9 +31,7 @@ LDP_FORCED = 4.0
 
 
 @checked()
-def optimistic_bound(
-    means: Means, horizon: SupportsIndex, enough: Callable[[float], float], failure_weight: float
-) -> float:
+def optimistic_bound(means: Means, horizon: int, enough: Callable[[float], float], failure_weight: float) -> float:
     r"""Return a regret bound for any optimistic index: an estimate of the mean from n gains, plus bonus(n, t).
 
     .. math:: E[n_a] \le n_0(\Delta_a) + 2 c \sum_{t \ge 2} t^{-3} = n_0(\Delta_a) + 2 c (\zeta(3) - 1)
@@ -53,7 +51,6 @@ def optimistic_bound(
             horizon.
         failure_weight: The factor c of the failure probability.
     """
-    horizon = checks.integer("horizon", horizon, at_least=1)
     failures = 2 * failure_weight * (ZETA_3 - 1)
     return regret_of_gaps(means, horizon, lambda gap: enough(gap) + failures)
 
@@ -80,7 +77,7 @@ def regret_of_gaps(means: Means, horizon: int, plays: Callable[[float], float]) 
 
 
 @checked()
-def ucb_bound(means: Means, horizon: SupportsIndex) -> float:
+def ucb_bound(means: Means, horizon: int) -> float:
     r"""Return UCB's bound :math:`\sum_{a: \Delta_a > 0} \frac{8 \ln T}{\Delta_a} + (1 + \frac{\pi^2}{3}) \Delta_a`.
 
     The index is :math:`\hat\mu + \sqrt{2 \ln t / n}`. Twice the bonus is at most the gap from
@@ -93,7 +90,7 @@ def ucb_bound(means: Means, horizon: SupportsIndex) -> float:
 
 
 @checked()
-def ucb_max_n_bound(means: Means, horizon: SupportsIndex, choices: SupportsIndex = 1) -> float:
+def ucb_max_n_bound(means: Means, horizon: int, choices: int = 1) -> float:
     r"""Return the bound of UCB-MaxN on graphs on which every arm reveals itself: C times as many plays as for UCB.
 
     .. math:: E[n_j] \le C N + 2 (\zeta(3) - 1), \quad N = \lceil 8 \ln T / \Delta_j^2 \rceil
@@ -114,7 +111,6 @@ def ucb_max_n_bound(means: Means, horizon: SupportsIndex, choices: SupportsIndex
     Source: Caron, Kveton, Lelarge and Bhagat (2012), for UCB-MaxN.
     Differs from the source in: the proof and the constants; no clique cover.
     """
-    horizon, choices = checks.integer("horizon", horizon, at_least=1), checks.integer("choices", choices, at_least=1)
     root = math.sqrt(2 * math.log(horizon))
     # At least 2 plays of j, so that t is at least 2.
     return optimistic_bound(
@@ -123,7 +119,7 @@ def ucb_max_n_bound(means: Means, horizon: SupportsIndex, choices: SupportsIndex
 
 
 @checked(width=function)
-def counter_ucb_bound(means: Means, horizon: SupportsIndex, width: Width) -> float:
+def counter_ucb_bound(means: Means, horizon: int, width: Width) -> float:
     r"""Return the bound of UCB on a counter's sums, with index :math:`s/n + \sqrt{2 \ln t / n} + w(n, t^{-4})/n`.
 
     This is DP-UCB-BOUND. Here s is a counter's noisy sum of n gains, and w a width that its noise exceeds with
@@ -144,7 +140,6 @@ def counter_ucb_bound(means: Means, horizon: SupportsIndex, width: Width) -> flo
     misses a factor of 2, a gap, the base 2 of a logarithm and the second half of epsilon. The proof only requires that
     noise rarely exceeds the width, so the smaller `laplace_width` gives a smaller bound.
     """
-    horizon = checks.integer("horizon", horizon, at_least=1)
     root = math.sqrt(2 * math.log(horizon))
     blocks = range(horizon.bit_length())
     # Nothing is decided in a game of one round, whose failure probability would be 1.
@@ -161,9 +156,7 @@ def counter_ucb_bound(means: Means, horizon: SupportsIndex, width: Width) -> flo
 
 
 @checked()
-def named_counter_bound(
-    means: Means, horizon: SupportsIndex, counter: str, epsilon: SupportsFloat, **options: Any
-) -> float:
+def named_counter_bound(means: Means, horizon: int, counter: str, epsilon: float, **options: Any) -> float:
     """Return `counter_ucb_bound` with a counter's width from the agents' `counter_width`.
 
     Args:
@@ -173,15 +166,13 @@ def named_counter_bound(
         epsilon: Privacy parameter of the counter, in (0, inf].
         options: Further arguments of the counter.
     """
-    noise = make_counter(counter, epsilon=epsilon, horizon=checks.integer("horizon", horizon, at_least=1), **options)
+    noise = make_counter(counter, epsilon=epsilon, horizon=horizon, **options)
     # The index looks its width up at the end of a step of t, where t^-4 is up to half as large.
     return counter_ucb_bound(means, horizon, lambda n, failure: laplace_width(noise.scales(n), failure / 2))
 
 
 @checked()
-def private_ucb_bound(
-    means: Means, horizon: SupportsIndex, width: SupportsFloat, failure_probability: SupportsFloat
-) -> float:
+def private_ucb_bound(means: Means, horizon: int, width: float, failure_probability: float) -> float:
     r"""Return the bound of Private-UCB, whose index is :math:`s/n + \sqrt{2 \ln t / n} + \Gamma/n`.
 
     Proof. The event of failure is that some noisy sum s of some arm in the game is off by more than :math:`\Gamma`.
@@ -199,9 +190,6 @@ def private_ucb_bound(
     Source: Mishra and Thakurta (2015), theorem 4 and lemma 5.
     Differs from the source in: explicit constants; in expectation, not with high probability.
     """
-    horizon = checks.integer("horizon", horizon, at_least=1)
-    width = checks.at_least("width", width, 0)
-    failure_probability = checks.in_range("failure_probability", failure_probability, 0, 1)
     root = math.sqrt(2 * math.log(horizon))
     bound = optimistic_bound(means, horizon, lambda gap: _plays_until_small(gap, root, width, horizon), 1)
     worst = horizon * max(_gaps_of(means))
@@ -248,7 +236,7 @@ def private_ucb_paper_bound(means: Means, horizon: int, epsilon: float, failure_
 
 
 @checked()
-def private_ucb_default_bound(means: Means, horizon: SupportsIndex, epsilon: SupportsFloat) -> float:
+def private_ucb_default_bound(means: Means, horizon: int, epsilon: float) -> float:
     r"""Return the bound of Private-UCB with :math:`\gamma = t^{-4}`: `optimistic_bound` with c = 2 and its width at T.
 
     Proof. The noise of a sum comes from at most m = ceil(lg(T + 1)) nodes of scale b each. By Chernoff's bound at
@@ -262,8 +250,7 @@ def private_ucb_default_bound(means: Means, horizon: SupportsIndex, epsilon: Sup
         horizon: Number of rounds T, at least 1.
         epsilon: Privacy parameter of all K counters together, in (0, inf]; each counter has epsilon / K.
     """
-    gaps, horizon = _gaps_of(means), checks.integer("horizon", horizon, at_least=1)
-    epsilon = checks.epsilon(epsilon)
+    gaps = _gaps_of(means)
     if math.isinf(epsilon):
         return ucb_bound(means, horizon)
     noise = make_counter("binary", epsilon=epsilon / len(gaps), horizon=horizon)
@@ -282,7 +269,7 @@ def private_ucb_default_bound(means: Means, horizon: SupportsIndex, epsilon: Sup
 
 
 @checked()
-def kl_ucb_bound(means: Means, horizon: SupportsIndex) -> float:
+def kl_ucb_bound(means: Means, horizon: int) -> float:
     r"""Return the bound of KL-UCB at level ln t, for gains in [0, 1].
 
     .. math:: E[n_a] \le N + \frac{e^{-N k}}{1 - e^{-k}}
@@ -301,7 +288,6 @@ def kl_ucb_bound(means: Means, horizon: SupportsIndex) -> float:
     Source: Garivier and Cappé (2011), theorem 10 and the proof of theorem 2.
     """
     numbers, gaps = arm_means(means), _gaps_of(means)
-    horizon = checks.integer("horizon", horizon, at_least=1)
     best, log, low = max(numbers), math.log(horizon), _best_arm_too_low(horizon)
 
     def pulls(mean: float, x: float) -> float:
@@ -319,9 +305,7 @@ def kl_ucb_bound(means: Means, horizon: SupportsIndex) -> float:
 
 
 @checked()
-def gaussian_ts_bound(
-    means: Means, horizon: SupportsIndex, variance: SupportsFloat = 1.0, pulls: SupportsIndex = 0
-) -> float:
+def gaussian_ts_bound(means: Means, horizon: int, variance: float = 1.0, pulls: int = 0) -> float:
     r"""Return the bound of Gaussian-TS and Tuned-TS, for any :math:`\mu_a < x < y < \mu^*`; the best of 25 pairs.
 
     With draws of variance c / (n + 1), :math:`c \ge 1`, after b pulls of each arm, and any :math:`N \ge \max(b, 1)`,
@@ -349,8 +333,8 @@ def gaussian_ts_bound(
     Source: the scheme of Agrawal and Goyal (2013), theorem 2.
     Differs from the source in: explicit constants.
     """
-    horizon = checks.integer("horizon", horizon, at_least=1)
-    deviation, pulls = math.sqrt(checks.at_least("variance", variance, 0)), checks.integer("pulls", pulls, at_least=0)
+    deviation = math.sqrt(checks.at_least("variance", variance, 0))
+    pulls = checks.integer("pulls", pulls, at_least=0)
     best, shares = max(arm_means(means)), (0.06, 0.12, 0.18, 0.25, 0.32) if deviation >= 1 else ()
 
     def plays(gap: float) -> float:
@@ -403,9 +387,7 @@ def _best_arm_too_low(horizon: int) -> float:
 
 
 @checked()
-def dp_ucb_int_bound(
-    means: Means, horizon: SupportsIndex, ends: Iterable[int], v: SupportsFloat, slope: SupportsFloat = 3.5
-) -> float:
+def dp_ucb_int_bound(means: Means, horizon: int, ends: Iterable[int], v: float, slope: float = 3.5) -> float:
     r"""Return the bound of DP-UCB-INT with a bonus for its noise; its means are released at the ends of intervals.
 
     .. math:: E[n_a] \le W(\Delta_a) + \sum_{t \ge 2} 2 t \Big( t^{-4} + \frac{t^{-s}}{2} \Big)
@@ -429,8 +411,6 @@ def dp_ucb_int_bound(
     Source: Tossou and Dimitrakakis (2016), theorem 3.5.
     Differs from the source in: a bonus for the noise, without which the theorem is false; explicit constants.
     """
-    horizon = checks.integer("horizon", horizon, at_least=1)
-    v, slope = checks.in_range("v", v, 1, 1.5), checks.at_least("slope", slope, 0)
     log = math.log(horizon)
     reached = [int(end) for end in ends if end <= horizon]
     failures = 2 * (ZETA_3 - 1)
@@ -447,7 +427,7 @@ def dp_ucb_int_bound(
 
 
 @checked()
-def adap_ucb_bound(means: Means, horizon: SupportsIndex, epsilon: SupportsFloat, alpha: SupportsFloat = 3.1) -> float:
+def adap_ucb_bound(means: Means, horizon: int, epsilon: float, alpha: float = 3.1) -> float:
     r"""Return the bound of AdaP-UCB, whose episodes double an arm's count and use the last episode's gains only.
 
     .. math:: E[n_a] \le 2 N + \Big(2^{-\alpha} + \tfrac12\Big) \Big( \frac{r}{(1 - r)^2} + \frac{3 r}{1 - r} \Big),
@@ -478,13 +458,12 @@ def adap_ucb_bound(means: Means, horizon: SupportsIndex, epsilon: SupportsFloat,
     Source: Azize and Basu (2022), AdaP-UCB.
     Differs from the source in: the constants.
     """
-    alpha = checks.greater_than("alpha", alpha, 2)
     enough = _plays_with_laplace(horizon, epsilon, alpha, 2.0)
     return _episodes_bound(means, horizon, alpha, math.exp2(-alpha) + 0.5, enough)
 
 
 @checked()
-def adac_ucb_bound(means: Means, horizon: SupportsIndex, deviation: SupportsFloat, alpha: SupportsFloat = 3.1) -> float:
+def adac_ucb_bound(means: Means, horizon: int, deviation: float, alpha: float = 3.1) -> float:
     r"""Return the bound of AdaC-UCB: the bound of AdaP-UCB with c = 1 and another bonus.
 
     The bonus is :math:`\sqrt{(1 / (2 n) + 2 \sigma^2 / n^2) \alpha \ln t}` for a mean of n gains with normal noise of
@@ -499,9 +478,7 @@ def adac_ucb_bound(means: Means, horizon: SupportsIndex, deviation: SupportsFloa
 
     Source: Azize and Basu (2023), AdaC-UCB, of which only the abstract was at hand; index and constants are our own.
     """
-    horizon, alpha = checks.integer("horizon", horizon, at_least=1), checks.greater_than("alpha", alpha, 2)
-    variance = square(checks.at_least("deviation", deviation, 0))
-    nats = alpha * math.log(horizon)
+    variance, nats = square(deviation), alpha * math.log(horizon)
 
     def enough(gap: float) -> float:
         # (1 / (2 n) + 2 sigma^2 / n^2) alpha ln T <= gap^2 / 4 is a quadratic inequality in n.
@@ -515,7 +492,7 @@ def adac_ucb_bound(means: Means, horizon: SupportsIndex, deviation: SupportsFloa
 
 
 @checked()
-def adap_klucb_bound(means: Means, horizon: SupportsIndex, epsilon: SupportsFloat, alpha: SupportsFloat = 3.1) -> float:
+def adap_klucb_bound(means: Means, horizon: int, epsilon: float, alpha: float = 3.1) -> float:
     r"""Return the bound of AdaP-KLUCB: the bound of AdaP-UCB with ln T for ln(2 T), and with c = 3/2.
 
     Proof. The index is the largest q with :math:`n \, \mathrm{kl}(\text{clip}(\hat\mu + Z + w), q) \le \alpha \ln t`,
@@ -534,23 +511,17 @@ def adap_klucb_bound(means: Means, horizon: SupportsIndex, epsilon: SupportsFloa
     Source: Azize and Basu (2022), AdaP-KLUCB.
     Differs from the source in: the constants.
     """
-    alpha = checks.greater_than("alpha", alpha, 2)
     return _episodes_bound(means, horizon, alpha, 1.5, _plays_with_laplace(horizon, epsilon, alpha, 1.0))
 
 
-def _plays_with_laplace(
-    horizon: SupportsIndex, epsilon: SupportsFloat, alpha: float, factor: float
-) -> Callable[[float], float]:
+def _plays_with_laplace(horizon: int, epsilon: float, alpha: float, factor: float) -> Callable[[float], float]:
     """Return for a gap from which n on twice the bonus is at most the gap, with ln(factor t) under its root."""
-    rounds = checks.integer("horizon", horizon, at_least=1)
-    root = math.sqrt(alpha * math.log(factor * rounds) / 2)
-    slope = alpha * math.log(rounds) / checks.epsilon(epsilon)
-    return lambda gap: _plays_until_small(gap, root, slope, rounds)
+    root = math.sqrt(alpha * math.log(factor * horizon) / 2)
+    slope = alpha * math.log(horizon) / epsilon
+    return lambda gap: _plays_until_small(gap, root, slope, horizon)
 
 
-def _episodes_bound(
-    means: Means, horizon: SupportsIndex, alpha: float, weight: float, enough: Callable[[float], float]
-) -> float:
+def _episodes_bound(means: Means, horizon: int, alpha: float, weight: float, enough: Callable[[float], float]) -> float:
     """Return the bound of `adap_ucb_bound` for this c, and the n from which on twice the bonus is at most a gap."""
     r = math.exp2(2 - alpha)
     failures = weight * (r / (1 - r) ** 2 + 3 * r / (1 - r))
@@ -558,11 +529,11 @@ def _episodes_bound(
     def pulls(gap: float) -> float:
         return 2 * (1 << (math.ceil(enough(gap)) - 1).bit_length()) + failures
 
-    return regret_of_gaps(means, checks.integer("horizon", horizon, at_least=1), pulls)
+    return regret_of_gaps(means, horizon, pulls)
 
 
 @checked()
-def dp_se_bound(means: Means, horizon: SupportsIndex, epsilon: SupportsFloat) -> float:
+def dp_se_bound(means: Means, horizon: int, epsilon: float) -> float:
     r"""Return the bound of DP-SE: successive elimination, with each epoch using its own gains only.
 
     .. math:: \sum_{a: \Delta_a > 0} \Delta_a \sum_{e=1}^{e_a} R_e + \frac{\pi^2}{12} \max_a \Delta_a, \quad
@@ -589,8 +560,6 @@ def dp_se_bound(means: Means, horizon: SupportsIndex, epsilon: SupportsFloat) ->
     Differs from the source in: the number of all arms K instead of the number of survivors.
     """
     gaps = _gaps_of(means)
-    horizon = checks.integer("horizon", horizon, at_least=1)
-    epsilon = checks.epsilon(epsilon)
 
     def pulls(gap: float) -> float:
         total, epoch = 0, 0
@@ -613,7 +582,7 @@ def dp_se_bound(means: Means, horizon: SupportsIndex, epsilon: SupportsFloat) ->
 
 
 @checked()
-def ldp_laplace_bonus(epsilon: SupportsFloat) -> tuple[float, float]:
+def ldp_laplace_bonus(epsilon: float) -> tuple[float, float]:
     r"""Return A and B of LDP-UCB-L's bonus :math:`\sqrt{A \ln t / n} + B \ln t / n`: 2 + 16 / epsilon^2, 4 / epsilon.
 
     The average of n gains, each with Laplace noise of scale :math:`b = 1/\epsilon`, is above its mean by the bonus or
@@ -635,12 +604,12 @@ def ldp_laplace_bonus(epsilon: SupportsFloat) -> tuple[float, float]:
     of one gain exceeds 4 ln t / epsilon, which is not of order sqrt(ln t), with probability t^-4 / 2. The source forces
     plays instead, see `ldp_ucb_l_paper_bound`.
     """
-    slope = 4 / checks.epsilon(epsilon)
+    slope = 4 / epsilon
     return 2 + slope * slope, slope
 
 
 @checked()
-def ldp_ucb_l_bound(means: Means, horizon: SupportsIndex, epsilon: SupportsFloat) -> float:
+def ldp_ucb_l_bound(means: Means, horizon: int, epsilon: float) -> float:
     """Return the bound of LDP-UCB-L, improved: `optimistic_bound` with c = 1 for the bonus of `ldp_laplace_bonus`.
 
     Args:
@@ -648,7 +617,6 @@ def ldp_ucb_l_bound(means: Means, horizon: SupportsIndex, epsilon: SupportsFloat
         horizon: Number of rounds T, at least 1.
         epsilon: Privacy parameter, in (0, inf].
     """
-    horizon = checks.integer("horizon", horizon, at_least=1)
     variance, slope = (
         (factor * math.log(horizon) for factor in ldp_laplace_bonus(epsilon)) if horizon > 1 else (0.0, 0.0)
     )
@@ -662,7 +630,7 @@ def ldp_paper_bonus(epsilon: float) -> float:
 
 
 @checked()
-def ldp_ucb_l_paper_bound(means: Means, horizon: SupportsIndex, epsilon: SupportsFloat) -> float:
+def ldp_ucb_l_paper_bound(means: Means, horizon: int, epsilon: float) -> float:
     r"""Return the bound of LDP-UCB-L as in the paper: arms with at most 4 ln(t + 1) gains are played first.
 
     Proof. The index is :math:`\hat\mu + \sqrt{2 \ln t / n} + \sqrt{32 b^2 \ln t / n}` with noise of scale
@@ -678,7 +646,6 @@ def ldp_ucb_l_paper_bound(means: Means, horizon: SupportsIndex, epsilon: Support
         horizon: Number of rounds T, at least 1.
         epsilon: Privacy parameter, in (0, inf].
     """
-    horizon, epsilon = checks.integer("horizon", horizon, at_least=1), checks.epsilon(epsilon)
     if math.isinf(epsilon):
         return ldp_ucb_l_bound(means, horizon, epsilon)
     log = math.log(horizon)
@@ -687,7 +654,7 @@ def ldp_ucb_l_paper_bound(means: Means, horizon: SupportsIndex, epsilon: Support
 
 
 @checked()
-def ldp_ucb_b_bound(means: Means, horizon: SupportsIndex, epsilon: SupportsFloat) -> float:
+def ldp_ucb_b_bound(means: Means, horizon: int, epsilon: float) -> float:
     r"""Return the bound of LDP-UCB-B, which is UCB on randomized responses.
 
     .. math:: \sum_{a: \Delta_a > 0} \Delta_a \Big( \frac{8 \ln T}{(s \Delta_a)^2} + 1 + \frac{\pi^2}{3} \Big),
@@ -705,8 +672,7 @@ def ldp_ucb_b_bound(means: Means, horizon: SupportsIndex, epsilon: SupportsFloat
 
     Source: Ren, Zhou, Liu and Shroff (2020), algorithm LDP-UCB-B.
     """
-    horizon = checks.integer("horizon", horizon, at_least=1)
-    kept = math.tanh(checks.epsilon(epsilon) / 2)
+    kept = math.tanh(epsilon / 2)
 
     def pulls(gap: float) -> float:
         square = (kept * gap) * (kept * gap)

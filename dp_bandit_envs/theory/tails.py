@@ -65,8 +65,8 @@ def regret_with_waits(
     return min([*regrets, regret_of_plays(gaps, [alone[mean] for mean in order], horizon)])
 
 
-def bernoulli_kls(x: FloatArray, y: float) -> FloatArray:
-    """Return the divergence kl(x, y) of coins, for many x in [0, 1] and one y in (0, 1]."""
+def bernoulli_kls(x: FloatArray, y: FloatArray | float) -> FloatArray:
+    """Return the divergence kl(x, y) of coins, for many x in [0, 1] and as many y in (0, 1], or one."""
     with np.errstate(divide="ignore", invalid="ignore"):
         heads = np.where(x > 0, x * np.log(x / y), 0.0)
         tails = np.where(x < 1, (1 - x) * np.log((1 - x) / (1 - y)), 0.0)

@@ -20,7 +20,6 @@ There p(s) is the chance that n + 1 coins of mean y show at most s heads.
 import functools
 import math
 from collections.abc import Callable, Sequence
-from typing import SupportsFloat, SupportsIndex
 
 import numpy as np
 
@@ -43,7 +42,7 @@ NEGLIGIBLE = 0.02
 
 
 @checked()
-def ts_bound(means: Means, horizon: SupportsIndex, choices: int = 1) -> float:
+def ts_bound(means: Means, horizon: int, choices: int = 1) -> float:
     r"""Return the bound of TS, for any :math:`\mu_a < x < y < \mu^*`; the best of 35 pairs is taken.
 
     .. math:: E[n_a] \le W_y + N + T e^{-(N + 2)\, \mathrm{kl}(q_N, y)}
@@ -68,7 +67,6 @@ def ts_bound(means: Means, horizon: SupportsIndex, choices: int = 1) -> float:
     Source: Agrawal and Goyal (2013), theorem 1, for coins; Tossou, Dimitrakakis and Dubhashi (2017).
     Differs from the source in: the constants, the proof for fractions, and that for TS-MaxN.
     """
-    horizon = checks.integer("horizon", horizon, at_least=1)
     counts = counts_to(horizon)
 
     def high(mean: float, x: float) -> FloatArray:
@@ -83,7 +81,7 @@ def ts_bound(means: Means, horizon: SupportsIndex, choices: int = 1) -> float:
 
 
 @checked()
-def lazy_dp_ts_bound(means: Means, horizon: SupportsIndex, epsilon: SupportsFloat) -> float:
+def lazy_dp_ts_bound(means: Means, horizon: int, epsilon: float) -> float:
     r"""Return the bound of Lazy-DP-TS, on an arm's last block of :math:`2^j` gains.
 
     .. math:: E[n_a] \le \sum_j 2^{j + 1} E \Big( \frac{1}{p(S_{2^j})} - 1 \Big) + \frac15 + 2^{J + 1} - 1
@@ -102,7 +100,6 @@ def lazy_dp_ts_bound(means: Means, horizon: SupportsIndex, epsilon: SupportsFloa
 
     Source: the scheme of Agrawal and Goyal (2013). Hu and Hegde (2022) have a bound, which was not available.
     """
-    horizon, epsilon = checks.integer("horizon", horizon, at_least=1), checks.epsilon(epsilon)
     sizes = np.array([2.0**j for j in range(horizon.bit_length())])
     noise, width = [(1 / epsilon, 1)], 3 * math.log(horizon) / epsilon
     failures = 0.0 if math.isinf(epsilon) else 0.2
@@ -119,7 +116,7 @@ def lazy_dp_ts_bound(means: Means, horizon: SupportsIndex, epsilon: SupportsFloa
 
 
 @checked()
-def dp_ts_bound(means: Means, horizon: SupportsIndex, epsilon: SupportsFloat, slope: SupportsFloat) -> float:
+def dp_ts_bound(means: Means, horizon: int, epsilon: float, slope: float) -> float:
     r"""Return the bound of DP-TS, whose noisy sums have the width :math:`w(n, t) = c \ln(n + 1) \ln t`.
 
     .. math:: E[n_a] \le W_y + \sum_{t = 2}^T \sum_{n < t} P(Z_n < -w(n, t)) + N
@@ -138,7 +135,6 @@ def dp_ts_bound(means: Means, horizon: SupportsIndex, epsilon: SupportsFloat, sl
 
     Source: the scheme of Agrawal and Goyal (2013). Hu and Hegde (2022) have a bound, which was not available.
     """
-    horizon, slope = checks.integer("horizon", horizon, at_least=1), checks.at_least("slope", slope, 0)
     counter, counts = make_counter("hybrid", epsilon=epsilon), counts_to(horizon)
     # No game is longer.
     octaves = range(min(horizon, checks.MOST_ROUNDS).bit_length())

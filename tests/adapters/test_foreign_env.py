@@ -55,15 +55,12 @@ def adapted(env=None, **options):
     return from_gymnasium(Foreign() if env is None else env, **{"horizon": 60, **RANGE, **options})
 
 
-def test_it_plays_as_the_same_gains_do_here():
+def test_it_plays_as_the_same_gains_do_here_from_whatever_number_arms_are_counted():
     """The second route: the table, scaled by hand, in an environment of ours."""
     scaled = BanditEnv(GainTable((TABLE + 3) / 8))
     for algorithm in ("DP-EXP3-Lap", "DP-UCB", "EXP3"):
         one, other = (play(env, make_algorithm(algorithm), seed=3) for env in (adapted(), scaled))
         assert one.arms.tolist() == other.arms.tolist() and one.gains.tolist() == other.gains.tolist()
-
-
-def test_arms_may_be_counted_from_another_number():
     one, other = (play(adapted(Foreign(start=start)), Exp3(), seed=3) for start in (0, 5))
     assert one.arms.tolist() == other.arms.tolist() and one.gains.tolist() == other.gains.tolist()
 
@@ -77,15 +74,12 @@ def test_regret_is_unknown_unless_means_are_given():
     assert game.pseudo_regret.tolist() == np.cumsum(np.array([1, 0.5, 0])[game.arms]).tolist()
 
 
-def test_simulate_plays_it_like_play():
+def test_simulate_plays_it_like_play_and_its_randomness_comes_from_the_seed_of_the_game():
     simulation = simulate(adapted, ["DP-EXP3-Lap"], trials=2, seed=3, checkpoints=3)
     outcome = simulation.outcomes["DP-EXP3-Lap"]
     assert outcome.engine == "play"
     alone = play(adapted(), make_algorithm("DP-EXP3-Lap"), seed=3, trial=1)
     assert outcome.collected[1].tolist() == alone.collected[[19, 39, 59]].tolist()
-
-
-def test_its_randomness_comes_from_the_seed_of_the_game():
     games = [play(from_gymnasium(Noisy(), horizon=50, low=-9, high=9), Exp3(), seed=seed) for seed in (1, 1, 2)]
     assert games[0].gains.tolist() == games[1].gains.tolist() != games[2].gains.tolist()
 
@@ -221,7 +215,7 @@ def test_other_things_are_refused(env, words):
     assert all(word in str(caught.value) for word in words)
 
 
-def test_records_of_a_foreign_environment_do_not_serve_again_unseen():
+def test_records_of_a_foreign_environment_do_not_serve_again_unseen_and_are_real():
     """Five records served T / 5 times each were read to .02 behind a guarantee that counted one."""
     short = {"env": Foreign(length=5), "horizon": 12, "is_real": True}
     game = LaplaceClipRescale(adapted(**short), epsilon=1.0)
@@ -237,7 +231,4 @@ def test_records_of_a_foreign_environment_do_not_serve_again_unseen():
         counted.step(0)
     with refused(ValueError, "persons"):
         adapted(**short, records=3, persons=2)
-
-
-def test_whose_rewards_they_are_makes_them_real():
     assert adapted(persons=2).adversary.is_real and not adapted().adversary.is_real

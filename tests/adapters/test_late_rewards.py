@@ -131,15 +131,12 @@ def test_what_own_draws_hide_is_refused_a_second_open_choice(name):
     assert game.rounds == 2
 
 
-def test_a_guarantee_of_somebodys_own_draws_is_for_rewards_in_order_too():
+def test_a_guarantee_of_somebodys_own_draws_is_for_rewards_in_order_and_arms_that_ignore_gains_need_none():
     stated = PrivacyGuarantee(0.5, theorem="mine", covers="arms")
     game = game_of(Algorithm("mine", Taught, own_guarantee=lambda n_arms, horizon: stated))
     game.choose(1)
     with refused(StepOutsideGameError, "mine", "in order"):
         game.choose(2)
-
-
-def test_arms_that_ignore_the_gains_need_no_order():
     assert game_of("Uniform").guarantee.covers == "arms"
     assert len(drive(game_of("Uniform"), 16, random.Random(0))) == ROUNDS
 

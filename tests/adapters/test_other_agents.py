@@ -38,7 +38,7 @@ def test_it_keeps_the_contract_of_agents_with_gains_and_with_sums():
     check_agent(from_function(greedy), learns_from="both")
 
 
-def test_counts_and_sums_are_those_of_the_gains_so_far():
+def test_counts_and_sums_are_those_of_the_gains_so_far_above_exact_sums_too():
     seen = []
     play(BanditEnv(GainTable(TABLE)), from_function(recorded(seen))(), seed=1)
     for t, (counts, sums) in enumerate(seen):
@@ -46,9 +46,6 @@ def test_counts_and_sums_are_those_of_the_gains_so_far():
         own = [rows[arm::3, arm] for arm in range(3)]
         assert counts == [len(part) for part in own]
         assert sums == pytest.approx([part.sum() for part in own])
-
-
-def test_above_exact_sums_a_function_is_given_the_same_numbers():
     above, below = [], []
     play(BanditEnv(GainTable(TABLE)), from_function(recorded(below))(), seed=1)
     play(ExactSums(BanditEnv(GainTable(TABLE))), from_function(recorded(above))(), seed=1)

@@ -81,14 +81,11 @@ def test_rewards_of_another_range_are_scaled():
     assert drive(game, TABLE * 8 - 2) == play(GAME, make_algorithm("DP-EXP3-Lap"), seed=5).arms.tolist()
 
 
-def test_without_a_seed_games_differ_and_nobody_knows_the_seed():
+def test_without_a_seed_games_differ_and_nobody_knows_it_and_with_one_a_warning_comes():
     assert drive(game_of()) != drive(game_of())
     game = game_of()
     game.next_arm()
     assert game._seed is None and game._env.np_random_seed == -1
-
-
-def test_a_seed_on_what_is_real_is_warned_of():
     with pytest.warns(KnownSeedWarning):
         game_of(seed=5)
 

@@ -1,8 +1,7 @@
-"""What all agents made of plain functions have in common: order of calls, observations, and errors of own functions.
+"""Agents made of plain functions: calls, observations, errors of own functions, parameters; and the uniform one."""
 
-Streams, memory and copies are the business of `check_agent`, which `tests/conformance` runs over all agents.
-"""
-
+import inspect
+import math
 from typing import NamedTuple
 
 import gymnasium as gym
@@ -10,12 +9,15 @@ import numpy as np
 import pytest
 from gymnasium.wrappers import FlattenObservation
 
-from dp_bandit_envs import Exp3, play
+from dp_bandit_envs import BanditEnv, Exp3, LaplaceClipRescale, agents, play, simulate
+from dp_bandit_envs.adversaries import Deterministic
 from dp_bandit_envs.agents import (
     FunctionalAgent,
+    FunctionalPointAgent,
     Htinf,
     Imed,
     KlUcb,
+    RandomLabels,
     SuccessiveElimination,
     ThompsonSampling,
     TsallisInf,
@@ -23,9 +25,11 @@ from dp_bandit_envs.agents import (
     Uniform,
 )
 from dp_bandit_envs.agents.functional import Functions
+from dp_bandit_envs.envs.experts_env import ExpertsEnv
 from dp_bandit_envs.errors import StepOutsideGameError, WrongObservationError, WrongTypeError
 from dp_bandit_envs.privacy import Noise
-from dp_bandit_envs.wrappers import BlockSums, ExactSums, HybridSums, IntervalSums, LaplaceClipRescale
+from dp_bandit_envs.protocols import Sums
+from dp_bandit_envs.wrappers import BlockSums, ExactSums, HybridSums, IntervalSums
 from tests.tools.refusals import refused
 
 SUMS_WRAPPERS = [
@@ -120,8 +124,6 @@ def test_what_was_seen_of_the_noise_holds_until_another_boundary_says_otherwise(
 
 
 class State(NamedTuple):
-    """Two arrays and a number."""
-
     sums: np.ndarray
     clock: np.ndarray
     steps: int
@@ -173,10 +175,7 @@ def fails_in_its_own_way(state, rng):
 
 
 class Base(FunctionalAgent):
-    """Has the state above."""
-
     def initial_state(self, n_arms, horizon):
-        """Return the state before the first step."""
         return State(np.zeros(n_arms), np.zeros(1), 0)
 
 
@@ -209,3 +208,187 @@ def mine(select, update):
         functions = Functions(select, update)
 
     return Mine()
+
+
+# ---- parameters
+def own_width(n_arms, horizon, sensitivity):
+    raise NotImplementedError
+
+
+OTHER = {
+    "agent": Ucb(forced=1.0),
+    "alpha": 4.0,
+    "bonus": 0.25,
+    "constants": "improved",
+    "discount": 0.5,
+    "each_first": True,
+    "epsilon": 0.5,
+    "exploration": 3.0,
+    "exploration_rate": 0.125,
+    "failure_probability": 0.25,
+    "forced": 2.0,
+    "fresh_probability": 0.5,
+    "index": "kl",
+    "lazy": True,
+    "leader_share": 0.25,
+    "learning_rate": 0.5,
+    "level": 2.0,
+    "log_factor": 2.0,
+    "most_draws": 7,
+    "normal": True,
+    "period": 10,
+    "rule": "episodes",
+    "shifts": 3,
+    "sigma": 2.0,
+    "window": 20,
+}
+CLASSES = [kind for name in agents.__all__ if not inspect.isabstract(kind := getattr(agents, name))]
+
+
+def cases():
+    for kind in CLASSES:
+        for name in inspect.signature(kind).parameters:
+            if name in OTHER:  # but for functions, and texts that need other parameters
+                yield pytest.param(kind, name, id=f"{kind.__name__}-{name}")
+
+
+@pytest.mark.parametrize(("kind", "name"), list(cases()))
+def test_every_parameter_is_printed_and_cloned(kind, name):
+    agent = kind(**{name: OTHER[name]})
+    again = eval(repr(agent), {**vars(agents), "inf": math.inf})
+    assert repr(agent).startswith(f"{kind.__name__}({name}=")
+    for other in (again, agent.clone()):
+        assert type(other) is kind and other is not agent
+        assert repr(other) == repr(agent)
+        assert {**other.parameters, "agent": 0} == {**agent.parameters, "agent": 0}
+
+
+@pytest.mark.parametrize("kind", [kind for kind in CLASSES if kind is not RandomLabels])
+def test_defaults_are_not_printed(kind):
+    assert repr(kind()) == repr(kind().clone()) == f"{kind.__name__}()"
+
+
+def test_a_clone_plays_what_the_agent_plays():
+    def arms(agent):
+        game = ExpertsEnv if agent.feedback == "full" else BanditEnv
+        env = game(gains=Deterministic(3, 60)) if game is ExpertsEnv else game(Deterministic(3, 60))
+        return play(ExactSums(env) if agent.learns_from is Sums else env, agent, seed=3).arms
+
+    for kind in CLASSES:
+        if issubclass(kind, FunctionalPointAgent) or "features" in str(inspect.getsource(kind)):
+            continue
+        given = [name for name in inspect.signature(kind).parameters if name in OTHER and name != "each_first"]
+        agent = kind(**{name: OTHER[name] for name in given[:1]})
+        np.testing.assert_array_equal(arms(agent), arms(agent.clone()), err_msg=repr(agent))
+
+
+def test_a_clone_has_no_game_and_takes_other_values():
+    agent = Exp3(exploration_rate=0.5)
+    agent.begin(n_arms=2, horizon=10, rng=np.random.default_rng(0))
+    with refused(Exception, "begin(n_arms=, horizon=, rng=)"):
+        agent.clone().select_arm()
+    assert agent.clone(exploration_rate=0.25).exploration_rate == 0.25
+    with refused(TypeError, "exploration_rat", "Did you mean exploration_rate"):
+        agent.clone(exploration_rat=0.25)
+
+
+def test_the_agent_of_a_clone_is_another_one():
+    agent = RandomLabels(Ucb(exploration=3.0))
+    assert agent.clone().agent is not agent.agent
+    assert repr(agent.clone()) == "RandomLabels(agent=Ucb(exploration=3.0))"
+
+
+WRONG = [
+    *((agents.Exp3, "exploration_rate", wrong, ("(0, 1]",)) for wrong in (0, -0.1, 1.0000001, math.nan)),
+    *((agents.Exp3, "exploration_rate", wrong, ("number",)) for wrong in ("0.1", True)),
+    *((agents.Exp2, "exploration_rate", wrong, ()) for wrong in (0, 1.5, math.nan)),
+    (agents.Exp2, "rates", "best", ("smallest-bound", "paper")),
+    *((agents.Htinf, "sigma", wrong, (0,)) for wrong in (0, -1.0, math.nan, math.inf)),
+    *((agents.Hedge, "learning_rate", wrong, (0,)) for wrong in (-0.1, math.nan)),
+    *((agents.LazyHedge, "learning_rate", wrong, (0,)) for wrong in (-0.1, math.nan)),
+    *((agents.LazyHedge, "fresh_probability", wrong, ("[0, 1]",)) for wrong in (-0.1, 1.1, math.nan)),
+    *((agents.LazyHedge, "most_draws", wrong, (0,)) for wrong in (-1, 2.5)),
+    *((agents.EpochLeader, "epsilon", wrong, (0,)) for wrong in (0, math.nan)),
+    *((agents.SuccessiveElimination, "epsilon", wrong, (0,)) for wrong in (0, -1.0, math.nan)),
+    *((agents.Ucb, "exploration", wrong, (0,)) for wrong in (-1, math.nan)),
+    (agents.Ucb, "log_factor", 0.9, (1,)),
+    *((agents.KlUcb, name, 0, ("greater",)) for name in ("level", "epsilon")),
+    (agents.Imed, "epsilon", math.nan, (0,)),
+    *((agents.SlidingWindow, name, 0, ()) for name in ("window", "shifts")),
+    (agents.SlidingWindow, "index", "median", ()),
+    (agents.SlidingWindow, "bonus", -1.0, ()),
+    *((agents.DiscountedUcb, "discount", wrong, ()) for wrong in (0.0, 1.0, math.nan)),
+    *((agents.RestartedUcb, name, 0, ()) for name in ("period", "alpha", "epsilon")),
+    (agents.TopTwo, "rule", "median", ()),
+    *((kind, "learning_rate", 0, ()) for kind in (agents.Scrible, agents.BallOsmd)),
+]
+
+
+@pytest.mark.parametrize(("kind", "name", "wrong", "words"), WRONG)
+def test_wrong_parameters_are_refused_by_name(kind, name, wrong, words):
+    with refused(TypeError if "number" in words else ValueError, name, wrong, *words):
+        kind(**{name: wrong})
+
+
+def test_a_rule_for_noise_is_refused_where_there_is_none():
+    with refused(ValueError, "epsilon", "rule='sequential'"):
+        agents.TopTwo(rule="sums")
+
+
+def test_functions_are_printed_by_name():
+    assert repr(Ucb(width=own_width)) == f"Ucb(width={__name__}.own_width)"
+    assert Ucb(width=own_width).clone().width is own_width
+
+
+class Named(FunctionalAgent):
+    """An agent that keeps one argument under another name."""
+
+    functions = Exp3.functions
+
+    def __init__(self, share, *, other=1):
+        self.share, self._other = share, other
+
+    def initial_state(self, n_arms, horizon):
+        raise NotImplementedError
+
+
+def test_an_agent_of_ones_own_is_printed_and_says_what_it_must_store():
+    assert repr(Named(0.5)) == "Named(share=0.5)"
+    with refused(TypeError, "Named", "'other'", "self.other = other"):
+        Named(0.5).clone()
+    assert Named(0.5).clone(other=2)._other == 2
+
+
+# ---- uniform
+def test_it_plays_every_arm_alike():
+    """Pulls have standard deviation sqrt(T p (1 - p)): allow five.
+
+    False alarm: 3e-6 (five standard errors, two sides, five arms).
+    """
+    outcome = simulate("DPBandit-Deterministic-v0", ["Uniform"], horizon=100_000, env_kwargs={"n_arms": 5})["Uniform"]
+    assert np.all(np.abs(outcome.pulls - 20_000) < 5 * math.sqrt(100_000 * 0.2 * 0.8))
+
+
+def test_nothing_it_sees_changes_what_it_plays():
+    games = []
+    for gain in (0.0, 1.0):
+        agent = Uniform()
+        agent.begin(n_arms=3, horizon=50, rng=np.random.default_rng(7))
+        arms = []
+        for _ in range(50):
+            arms.append(agent.select_arm())
+            agent.update(arms[-1], {"gain": np.full(3, gain), "observed": np.ones(3, np.int8)})
+        games.append(arms)
+        assert agent.probabilities() == pytest.approx([1 / 3] * 3)
+    assert games[0] == games[1]
+
+
+def test_it_never_draws_an_arm_that_does_not_exist():
+    class AlmostOne:
+        def random(self):
+            return math.nextafter(1.0, 0.0)
+
+    for n_arms in (2, 3, 7, 10, 1000):
+        agent = Uniform()
+        agent.begin(n_arms=n_arms, horizon=1, rng=AlmostOne())
+        assert agent.select_arm() == n_arms - 1

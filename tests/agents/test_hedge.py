@@ -7,14 +7,14 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from dp_bandit_envs import play, simulate
+from dp_bandit_envs import Algorithm, play, simulate
 from dp_bandit_envs.adversaries import GainTable
 from dp_bandit_envs.agents import EpochLeader, Hedge, LazyHedge
-from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.envs.experts_env import ExpertsEnv
 from dp_bandit_envs.errors import WrongGameError
 from dp_bandit_envs.wrappers import ExactSums
 from tests.tools.exact_laws import lazy_law
+from tests.tools.fake_draws import Numbers
 from tests.tools.refusals import refused
 
 
@@ -75,20 +75,9 @@ def test_arms_are_drawn_as_often_as_they_are_likely():
     assert np.all(np.abs(shares - chances) < 5 * np.sqrt(chances * (1 - chances) / 40_000))
 
 
-class Fixed:
-    """A stream of given numbers."""
-
-    def __init__(self, *numbers):
-        self._numbers = iter(numbers)
-
-    def random(self):
-        """Return the next one."""
-        return next(self._numbers)
-
-
 def lazy_begun(*numbers, **options):
     agent = LazyHedge(**options)
-    agent.begin(n_arms=2, horizon=10, rng=Fixed(*numbers))
+    agent.begin(n_arms=2, horizon=10, rng=Numbers(*numbers))
     return agent
 
 
@@ -228,17 +217,3 @@ def test_games_that_hide_gains_are_refused(env_id, agent, wrap):
     for make in (agent, lambda: agent()):
         with refused(WrongGameError, "mine", "DPBandit-Experts-v0"):
             simulate(env_id, [Algorithm("mine", make, wrap)], horizon=20)
-
-
-@pytest.mark.parametrize(
-    ("agent", "wrong", "words"),
-    [
-        *((agent, {"learning_rate": wrong}, (0,)) for agent in (Hedge, LazyHedge) for wrong in (-0.1, math.nan)),
-        *((LazyHedge, {"fresh_probability": wrong}, ("[0, 1]",)) for wrong in (-0.1, 1.1, math.nan)),
-        *((LazyHedge, {"most_draws": wrong}, (0,)) for wrong in (-1, 2.5)),
-        *((EpochLeader, {"epsilon": wrong}, (0,)) for wrong in (0, math.nan)),
-    ],
-)
-def test_wrong_parameters_are_refused(agent, wrong, words):
-    with refused(ValueError, *wrong, *words, *wrong.values()):
-        agent(**wrong)

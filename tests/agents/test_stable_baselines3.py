@@ -5,8 +5,7 @@ import numpy as np
 import pytest
 from gymnasium.wrappers import FlattenObservation
 
-from dp_bandit_envs import Agent, LaplaceClipRescale, play, simulate
-from dp_bandit_envs.algorithms import Algorithm
+from dp_bandit_envs import Agent, Algorithm, LaplaceClipRescale, play, simulate
 from dp_bandit_envs.wrappers import MiniBatchAverage, vector
 from tests.tools.refusals import refused
 

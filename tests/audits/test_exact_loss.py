@@ -35,7 +35,7 @@ NOTHING_CLAIMED = ["Tsallis-INF", "HTINF", "EXP3-SET", "EXP2", "Uniform"]
 NOT_AUDITED = ["SCRiBLe", "OSMD"]
 """Their own draws are points, and nothing is claimed of them."""
 NORMAL_DRAWS = ["Tuned-TS"]
-"""Their own draws are normal; tests/agents/test_tuned_thompson.py has their exact laws in short games."""
+"""Their own draws are normal; tests/agents/test_thompson_sampling.py has their exact laws in short games."""
 NO_NOISE = ["GOPE", "UCB", "KL-UCB", "TS", "Gaussian-TS", "TS-N", "TS-MaxN", "UCB-N", "UCB-MaxN", "Top-Two"]
 NO_DRAWS = ["SW-UCB", "D-UCB"]
 """They learn from gains as they are, and nothing is drawn at all."""
@@ -218,6 +218,9 @@ def test_losses_of_blocks_by_hand():
     loss = exact_loss(BlockSums(epsilon=0.7), horizon=7)
     assert loss.arms == (0,) * 7
     assert loss.by_round == pytest.approx([0.7] * 4 + [0.0] * 3, rel=2e-9)
+    # Exact sums hide nothing.
+    assert exact_loss(ExactSums()).epsilon == math.inf
+    assert exact_loss(MiniBatchAverage(batch_size=2)).epsilon == math.inf
 
 
 @pytest.mark.thorough
@@ -313,11 +316,6 @@ def test_noise_from_the_operating_system_is_not_audited(noise):
             audit(honest)
     with refused(ConformanceError, "equal seeds", "its noise does not come from rng"):
         check_wrapper(lambda env: PrivacyBoundary(env, honest))
-
-
-def test_exact_sums_hide_nothing():
-    assert exact_loss(ExactSums()).epsilon == math.inf
-    assert exact_loss(MiniBatchAverage(batch_size=2)).epsilon == math.inf
 
 
 @pytest.mark.parametrize("given", [LaplaceClipRescale, lambda env: LaplaceClipRescale(env, epsilon=1.0), 3])

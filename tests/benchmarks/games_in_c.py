@@ -18,9 +18,7 @@ from typing import Any, NamedTuple
 import gymnasium as gym
 import numpy as np
 
-from dp_bandit_envs import make_algorithm, simulate
-from dp_bandit_envs.adversaries import Adversary
-from dp_bandit_envs.algorithms import Algorithm
+from dp_bandit_envs import Adversary, Algorithm, make_algorithm, simulate
 from dp_bandit_envs.decisions import Ball
 from dp_bandit_envs.protocols import FloatArray
 from dp_bandit_envs.seeding import ADVERSARY, stream

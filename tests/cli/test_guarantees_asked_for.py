@@ -43,11 +43,19 @@ def test_a_run_plays_what_simulate_plays(dp_bandit, tmp_path):
             assert said in report and said in " ".join(out.split())
 
 
-def test_the_game_that_is_played_counts():
+def test_a_guarantee_is_for_the_game_that_is_played_and_for_a_person_if_their_rounds_are_given():
     """Private-UCB spends its epsilon on K arms and needs K times the target."""
     for n_arms in (3, 5):
         (one,) = calibrated("Private-UCB", target=(0.5, 0.0), environment=f"Stochastic:n_arms={n_arms}").all_algorithms
         assert one.parameters["epsilon"] == pytest.approx(0.5 * n_arms, rel=2e-6)
+    asked_for = {"epsilon": 1.0, "at_guarantee": True, "horizon": 300, "trials": 2}
+    (one,) = experiment_from(["Stochastic"], ["DP-IMED"], rounds_per_person=3, **asked_for).all_algorithms
+    guarantee = make_algorithm(one.name, **one.parameters).guarantee(n_arms=4, horizon=300)
+    assert guarantee.epsilon == pytest.approx(1 / 3) and guarantee.for_group(3).epsilon <= 1
+    with refused(ValueError, "rounds_per_person", "1", "0"):
+        experiment_from(["Stochastic"], ["DP-IMED"], rounds_per_person=0, **asked_for)
+    with refused(ValueError, "rounds_per_person must be left out"):
+        compare("Trial", "DP-IMED", epsilon=1, at_guarantee="person", rounds_per_person=3, trials=2, seed=1)
 
 
 def test_algorithms_that_cannot_meet_it_are_refused_by_name(dp_bandit, tmp_path):
@@ -167,15 +175,6 @@ def test_an_algorithm_of_mine_is_calibrated_too(dp_bandit):
     assert float(value) == pytest.approx(0.25)  # it makes noise for twice its epsilon
 
 
-def test_at_guarantee_is_for_a_person_if_their_rounds_are_given():
-    asked_for = {"epsilon": 1.0, "at_guarantee": True, "horizon": 300, "trials": 2}
-    (one,) = experiment_from(["Stochastic"], ["DP-IMED"], rounds_per_person=3, **asked_for).all_algorithms
-    guarantee = make_algorithm(one.name, **one.parameters).guarantee(n_arms=4, horizon=300)
-    assert guarantee.epsilon == pytest.approx(1 / 3) and guarantee.for_group(3).epsilon <= 1
-    with refused(ValueError, "rounds_per_person", "1", "0"):
-        experiment_from(["Stochastic"], ["DP-IMED"], rounds_per_person=0, **asked_for)
-
-
 def test_at_guarantee_person_takes_the_number_of_the_data(dp_bandit, tmp_path):
     """Twelve lines of five persons, of whom one has four; the game of 12 rounds plays each line twice at most."""
     lines = [f"{person},{row % 2},0.5" for row, person in enumerate("aaaabbccddee")]
@@ -201,8 +200,3 @@ def test_person_needs_data_that_say_who_is_who(door):
         door("Stochastic", "DP-IMED", epsilon=1, at_guarantee="person", horizon=300, trials=2)
     with refused(TypeError, "at_guarantee", "True, False or 'person'", "record"):
         door("Stochastic", "DP-IMED", epsilon=1, at_guarantee="record", horizon=300, trials=2)
-
-
-def test_person_and_a_number_are_not_asked_for_together():
-    with refused(ValueError, "rounds_per_person must be left out"):
-        compare("Trial", "DP-IMED", epsilon=1, at_guarantee="person", rounds_per_person=3, trials=2, seed=1)

@@ -78,13 +78,16 @@ def test_a_class_is_ranked_with_a_seed_of_its_own_and_bad_files_cost_themselves(
     assert "There are no ranks" in out and "The picture has student_anna, student_ben, student_carl;" in out
 
 
-def test_tasks_are_listed_and_the_reference_is_shown_by_axis(dp_bandit):
+def test_tasks_are_listed_and_the_reference_is_shown_by_axis_at_the_levels_that_are_asked_for(dp_bandit):
     code, out, _ = dp_bandit("suite", "--list")
     assert code == 0 and "adversarial/constrained" in out and "T = 8,192, 40 games" in out and "scores 1" in out
     code, out, _ = dp_bandit("suite")
     assert code == 0 and out.count("all axes") == 3 and "quick" in out
     code, out, _ = dp_bandit("suite", "--size", "tiny", "--axis", "switching")
     assert code == 0 and "EXP3-tau" in out and "drift" not in out
+    code, out, err = dp_bandit("suite", "--epsilon", "1,10")
+    assert code == 0, err
+    assert "epsilon = 1\n" in out and "epsilon = 10\n" in out and "epsilon = 0.1" not in out
 
 
 def test_best_arm_identification_is_listed_shown_and_scored(dp_bandit, tmp_path):
@@ -99,12 +102,6 @@ def test_best_arm_identification_is_listed_shown_and_scored(dp_bandit, tmp_path)
     assert suite.load(tmp_path / "out" / "card.json").cell("UCB", "identification/steps", 1)["cannot"] == "game"
     code, _, err = dp_bandit("suite", "DP-TT", "--axis", "identification,drift")
     assert code == 2 and "its own call" in err
-
-
-def test_the_reference_is_shown_at_the_levels_that_are_asked_for(dp_bandit):
-    code, out, err = dp_bandit("suite", "--epsilon", "1,10")
-    assert code == 0, err
-    assert "epsilon = 1\n" in out and "epsilon = 10\n" in out and "epsilon = 0.1" not in out
 
 
 def test_a_card_without_a_score_has_no_picture(dp_bandit, tmp_path):

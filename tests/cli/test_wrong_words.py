@@ -91,7 +91,7 @@ WRONG = {
     "show EXP3 --horizon 10": ("--horizon", "dp-bandit show counters"),
     "audit": ("NAME",),
     "audit DP-KLUCB --games 50": ("games", 100, 50),
-    "calibrate DP-KLUCB": ("--epsilon", "--n-arms", "--horizon"),
+    "calibrate DP-KLUCB --n-arms 3 --horizon 9": ("--epsilon",),
     "calibrate DP-KLUCB:epsilon=1 --epsilon 1 --n-arms 3 --horizon 100": ("epsilon", "DP-KLUCB"),
     "calibrate EXP3 --epsilon 1 --n-arms 3 --horizon 9 --rounds-per-person 7": ("EXP3", "7 rounds"),
     "run Stochastic DP-IMED --epsilon 1 --rounds-per-person 2": ("rounds_per_person", "at_guarantee"),
@@ -113,6 +113,7 @@ WRONG = {
     "audit mistaken:noisy:rat=1": ("noisy", "'rat'", "rate"),
     "audit mistaken:Coin": ("Coin", "honest"),
     "audit mistaken:Coin:honest=.5 --epsilon 1": ("--epsilon", "Coin"),
+    "show mistaken:Algorithm": ("the class Algorithm",),
     "show mistaken:Nothing": ("mistaken", "Nothing", "register"),
 }
 
@@ -273,8 +274,3 @@ def test_the_kind_and_the_guarantee_of_a_part_of_ones_own_are_shown(dp_bandit, f
     assert code == 0, err
     assert missing(out, *named) == []
     assert "Source" not in out.splitlines()  # it has none, and so no heading
-
-
-def test_a_class_that_is_no_part_of_a_game_is_not_shown_as_an_agent(dp_bandit, forgotten):
-    code, _, err = dp_bandit("show", "mistaken:Algorithm")
-    assert code == 2 and missing(err, "the class Algorithm") == []

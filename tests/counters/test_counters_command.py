@@ -53,11 +53,7 @@ def test_the_table_for_two_items_by_hand():
 
 
 def test_the_table_is_sorted_and_agrees_with_compare(monkeypatch, capsys):
-    assert command(monkeypatch, "--horizon", "1000", "--epsilon", "0.5", "--delta", "1e-6") == 0
-    printed = capsys.readouterr().out
-    assert "T = 1,000, epsilon = 0.5, delta = 1e-06" in printed
-    assert printed.splitlines()[-1].startswith("Smallest mean ")
-    rows = rows_of(printed)
+    rows = rows_of(shown(1000, 0.5, 1e-6))
     expected = compare(1000, 0.5, 1e-6)
     assert list(rows) == [row.name for row in expected]
     for row in expected:
@@ -65,6 +61,11 @@ def test_the_table_is_sorted_and_agrees_with_compare(monkeypatch, capsys):
         assert (mean, maximum) == (pytest.approx(row.mean, abs=0.051), pytest.approx(row.maximum, abs=0.051))
         assert known == ("yes" if row.counter.needs_horizon else "no")
         assert kind == ("(epsilon, delta)" if row.name == "square-root" else "pure")
+    assert command(monkeypatch, "--horizon", "300", "--epsilon", "0.5", "--delta", "1e-6") == 0
+    printed = capsys.readouterr().out
+    assert "T = 300, epsilon = 0.5, delta = 1e-06" in printed
+    assert len(rows_of(printed)) == 7
+    assert printed.splitlines()[-1].startswith("Smallest mean ")
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from dp_bandit_envs.course.checking import (
-    ScriptedDraws,
     TaskVerdict,
     WrongAnswer,
     call,
@@ -53,10 +52,7 @@ BROKEN = {
         ((lambda epsilon: 0.5 if epsilon < 0 else None, 2.0), "returns nothing"),
         ((0.5, 2.0), "has to be a function; it is a float (0.5)"),
         ((returns_nothing, 2.0), "returns_nothing(2.0) returns nothing (None). Is there a `return`?"),
-        (
-            (divides_by_zero, 2.0),
-            "ZeroDivisionError: float division by zero, in the line `return 1 / (epsilon - epsilon)`",
-        ),
+        ((divides_by_zero, 2.0), "division by zero, in the line `return 1 / (epsilon - epsilon)`"),
         ((leaves, 2.0), "stops with SystemExit: 3"),
         ((lambda: 1, 2.0), "cannot be called as <lambda>(2.0): too many positional arguments"),
     ],
@@ -139,20 +135,6 @@ def test_a_graded_check_gives_a_verdict_and_keeps_its_name():
     assert check_one.__name__ == "check_one" and check_one.__doc__ == "Whether it is one."
 
 
-def test_a_script_looks_like_any_generator():
-    """An answer that is right for scripts only, or for others only, cannot tell them apart."""
-    kinds = []
-    for rng in (np.random.default_rng(1), ScriptedDraws([1.0])):
-        call(lambda rng: kinds.append((type(rng), type(rng).__name__, isinstance(rng, np.random.Generator))) or 1, rng)
-    assert kinds[0] == kinds[1] and kinds[0][1:] == ("Generator", True)
-
-
-def test_a_generator_draws_the_same_numbers_inside_and_outside_of_a_call():
-    inside, outside = np.random.default_rng(7), np.random.default_rng(7)
-    for draw in (lambda rng: rng.laplace(scale=2.0), lambda rng: rng.normal(size=3).sum(), lambda rng: rng.random()):
-        assert call(draw, inside) == draw(outside)
-
-
 @graded
 def check_double(double):
     if call(double, 3) != 6:
@@ -160,12 +142,9 @@ def check_double(double):
     return "Six."
 
 
-def test_a_verdict_is_that_of_the_check():
+def test_a_verdict_is_that_of_the_check_and_a_missing_name_is_named():
     assert judged(check_double, lambda: lambda n: 2 * n) == check_double(lambda n: 2 * n)
     assert judged(check_double, lambda: abs) == check_double(abs)
-
-
-def test_a_name_that_is_missing_is_named():
     verdict = judged(check_double, lambda: double)  # noqa: F821
     assert not verdict and "There is no `double` yet" in verdict.says
 

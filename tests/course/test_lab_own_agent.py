@@ -128,15 +128,12 @@ def test_an_agent_that_loses_is_told_how(found, said):
     assert "It wins 0 of 40 leagues" in str(caught.value)
 
 
-def test_thirty_three_leagues_are_enough():
+def test_thirty_three_leagues_are_enough_at_the_rates_of_the_binomial_law():
     own = np.repeat([400.0, 500.0], [ENOUGH * GAMES, (LEAGUES - ENOUGH) * GAMES])
     assert "33 of 40 leagues" in in_words(played(own, GREEDY))
     own[0] += 10_000.0
     with pytest.raises(WrongAnswer):
         in_words(played(own, GREEDY))
-
-
-def test_the_stated_rates_are_those_of_the_binomial_law():
     stats = pytest.importorskip("scipy.stats")
     assert stats.binom.cdf(ENOUGH - 1, LEAGUES, 0.95) == pytest.approx(7.2e-4, rel=0.02)
     assert stats.binom.sf(ENOUGH - 1, LEAGUES, 0.5) <= 2.2e-5

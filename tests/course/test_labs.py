@@ -31,13 +31,10 @@ from dp_bandit_envs.labs.solutions.what_is_a_bandit import ucb_index
 from dp_bandit_envs.privacy.participation import use_of_pools
 
 
-def test_the_table_of_the_six_rounds_shows_one_gain_of_each_round_in_bold():
+def test_the_six_rounds_have_one_gain_each_in_bold_and_the_scoreboard_ends_with_the_regret():
     rows = six_rounds().splitlines()[2:]
     assert [row.count("**") for row in rows] == [2] * 6
     assert [row.split("**")[1] for row in rows] == ["1", "0", "0", "1", "1", "1"]
-
-
-def test_the_scoreboard_counts_pulls_and_ends_with_the_regret():
     payments = np.array([[1.0, 0.0, 0.0], [1.0, 1.0, 0.0]])
     early = scoreboard(payments, [1])
     assert "paid **0**" in early and "left: 1." in early and "| arm 1 | 1 | 0 |" in early and "regret" not in early

@@ -243,14 +243,11 @@ def test_samples_of_the_space_are_points_and_differ(decision_set):
     np.testing.assert_array_equal(space.sample(), samples[0])
 
 
-def test_sets_are_equal_if_they_are_the_same_set():
+def test_sets_are_equal_if_they_are_the_same_set_and_have_a_number_of_dimensions():
     for one, other in itertools.product(SETS, SETS):
         assert (one == other) == (type(one) is type(other) and one.dimension == other.dimension)
         assert (one.space == other.space) == (one == other)
     assert Ball(3) == Ball(3) and hash(Ball(3)) == hash(Ball(3)) and repr(Ball(3)) == "Ball(3)"
-
-
-def test_the_dimension_must_be_a_number():
     for dimension in [0, -1, 1.5, "3", None, True]:
         for kind in DECISION_SETS.values():
             with refused(ValueError, "dimension", repr(dimension)):

@@ -176,22 +176,13 @@ def test_a_bound_is_traced_to_the_function_that_has_its_proof():
     assert math.isclose(value, 2 * math.sqrt((math.e - 1) * 10_000 * 4 * math.log(4)))
 
 
-def test_docstrings_become_markdown_by_hand():
+def test_docstrings_become_markdown_by_hand_and_arguments_a_table_where_each_has_a_line():
     assert (
         docstrings.prose("a gain in [0, 1],\nby :math:`x_1` and `a[0]`") == r"a gain in \[0, 1\], by $x_1$ and `a[0]`"
     )
     assert docstrings.paragraph(".. math:: a \\\n          b") == "```{math}\na \\ b\n```"
     assert docstrings.paragraph("- one\n  more\n- two") == "- one more\n- two"
     assert docstrings.paragraph("* one\n  more\n* two") == "- one more\n- two"
-
-
-def test_what_is_kept_is_made_again_when_its_key_changes(tmp_path):
-    made = iter("abc")
-    texts = [pages.kept("one", lambda: next(made), folder=tmp_path, depends=text) for text in ("1", "1", "2", "1")]
-    assert texts == ["a", "a", "b", "c"]
-
-
-def test_arguments_become_a_table_only_where_each_has_a_line():
     listed = "`horizon=9`: Number of rounds,\n    at least 1.\n`gap`: In [0, 1]."
     assert environment_pages.arguments(listed).splitlines()[2:] == [
         "| `horizon` | `9` | Number of rounds, at least 1. |",
@@ -202,6 +193,12 @@ def test_arguments_become_a_table_only_where_each_has_a_line():
     assert environment_pages.arguments("`a=1`: one\nor two.\n`b=2`: b.\n`c=3`: c.") == (
         "- `a=1`: one or two.\n- `b=2`: b.\n- `c=3`: c."
     )
+
+
+def test_what_is_kept_is_made_again_when_its_key_changes(tmp_path):
+    made = iter("abc")
+    texts = [pages.kept("one", lambda: next(made), folder=tmp_path, depends=text) for text in ("1", "1", "2", "1")]
+    assert texts == ["a", "a", "b", "c"]
 
 
 def test_every_figure_has_its_page_with_picture_command_and_what_was_found():

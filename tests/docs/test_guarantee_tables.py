@@ -13,20 +13,19 @@ from tests.tools.playable import FULL_INFORMATION
 PAGE = PAGES["docs/algorithms.md"]
 
 
-def test_every_environment_is_in_the_table():
+def test_every_environment_and_algorithm_is_in_a_table_and_tables_of_guarantees_name_their_convention():
     assert all(f"| `{id_}` |" in PAGES["docs/environments.md"] for id_ in IDS)
+    listed = {name for line in PAGE.splitlines() if line.startswith("| `") for name in names_in(line.split("|")[1])}
+    assert set(algorithm_names()) <= listed
+    heads = [line for line in PAGE.splitlines() if line.startswith("| algorithm |") and "guarantee" in line]
+    assert len(heads) == 4 and all("| guarantee (pure up to 30, else at delta = 1e-6) |" in line for line in heads)
+    assert (PURE, DELTA) == (30, 1e-6) and "pure up to 30" in CONVENTION and "delta = 1e-6" in CONVENTION
 
 
 def shown(guarantee):
     """Return what a table says of a guarantee: the level that every other table shows, too."""
     epsilon, delta, exact = shown_epsilon(guarantee)
     return f"epsilon = {epsilon:.3g}" + (" at delta = 1e-6" if delta == DELTA else "") + (" with exact noise" * exact)
-
-
-def test_every_table_of_guarantees_names_its_convention():
-    heads = [line for line in PAGE.splitlines() if line.startswith("| algorithm |") and "guarantee" in line]
-    assert len(heads) == 4 and all("| guarantee (pure up to 30, else at delta = 1e-6) |" in line for line in heads)
-    assert (PURE, DELTA) == (30, 1e-6) and "pure up to 30" in CONVENTION and "delta = 1e-6" in CONVENTION
 
 
 def rows_of(name):
@@ -54,11 +53,6 @@ def test_the_first_table_states_the_guarantees_and_the_papers_figures():
         assert f"| {shown(guarantee)}" in line and ("local" not in line or guarantee.model == "local"), name
     for name in ("EXP3-tau", "EXP3"):
         assert f"{make_algorithm(name).paper_guarantee(**SIZE).epsilon:.0f}" in rows[name]
-
-
-def test_every_algorithm_is_in_a_table_of_guarantees():
-    listed = {name for line in PAGE.splitlines() if line.startswith("| `") for name in names_in(line.split("|")[1])}
-    assert set(algorithm_names()) <= listed
 
 
 @pytest.mark.thorough

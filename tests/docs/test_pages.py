@@ -73,20 +73,25 @@ def test_parts_of_ones_own_can_be_pasted_into_one_file():
     assert len(defined) > 6 and [name for name in defined if defined.count(name) > 1] == []
 
 
-def test_every_block_has_a_language_that_is_checked():
+def test_every_block_and_every_line_for_a_shell_is_one_that_is_checked():
     for name in PAGES:
         assert set(blocks(name)) <= {"python", "bash", "powershell"} or name not in OURS
         assert PAGES[name].count("```") == 2 * len(blocks(name))
-
-
-def test_every_line_for_a_shell_is_one_that_is_checked():
     for name in OURS:
         assert [line for line in lines(name) if not line.startswith(MADE_HERE) and not PLAIN.fullmatch(line)] == []
 
 
-def test_named_examples_are_all_there_are():
+def test_named_examples_are_all_there_are_and_extras_that_pages_name_exist():
     named = {line.split()[1] for name in OURS for line in lines(name, "python examples/")}
     assert named == {path.relative_to(ROOT).as_posix() for path in (ROOT / "examples").glob("*.py")}
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    everything = "\n".join(PAGES[name] for name in OURS)
+    lists = re.findall(r"(?:\.|dp-bandit-envs)\[([\w,]+)\]", everything)
+    named = {extra for one in lists for extra in one.split(",")} | set(re.findall(r"extra `([\w-]+)`", everything))
+    table = re.findall(r"^\| (.+?) \|", "\n".join(PAGES["docs/install.md"].split("| extra |")[1:]), re.MULTILINE)
+    named |= {extra for cell in table for extra in re.findall(r"`([\w-]+)`", cell)}
+    assert {"all", "fast", "sb3"} <= named
+    assert named <= set(project["optional-dependencies"])
 
 
 @pytest.mark.thorough
@@ -162,28 +167,14 @@ def test_a_results_folder_has_the_files_and_columns_of_its_page(tmp_path):
     assert [name for name in load(place).to_pandas() if f"`{name}`" not in columns and name not in measures] == []
 
 
-def test_the_readme_is_a_first_screen():
+def test_the_readme_is_a_first_screen_and_the_pages_to_read_are_short():
     assert len(PAGES["README.md"].splitlines()) <= 110
     table = PAGES["README.md"].partition("## I want to ...")[2].partition("\n\n[")[0]
     assert 3 < len(re.findall(r"^\| (?!---|I want)", table, re.MULTILINE)) <= 12
-
-
-def test_the_pages_to_read_are_short():
-    """Pages of tables that are made or long by their nature do not count: errata, the API, the glossary, the suite."""
+    # Pages of tables that are made or long by their nature do not count: errata, the API, the glossary, the suite.
     long = {"docs/errata.md", "docs/api.md", "docs/glossary.md", "docs/suite.md"}
     words = {name: len(text.split()) for name, text in PAGES.items() if name.count("/") == 1 and name not in long}
     assert sum(words.values()) <= 20_000, words
-
-
-def test_extras_that_pages_name_exist():
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    everything = "\n".join(PAGES[name] for name in OURS)
-    lists = re.findall(r"(?:\.|dp-bandit-envs)\[([\w,]+)\]", everything)
-    named = {extra for one in lists for extra in one.split(",")} | set(re.findall(r"extra `([\w-]+)`", everything))
-    table = re.findall(r"^\| (.+?) \|", "\n".join(PAGES["docs/install.md"].split("| extra |")[1:]), re.MULTILINE)
-    named |= {extra for cell in table for extra in re.findall(r"`([\w-]+)`", cell)}
-    assert {"all", "fast", "sb3"} <= named
-    assert named <= set(project["optional-dependencies"])
 
 
 NAMES = [name for name in dp_bandit_envs.__all__ if name != "__version__"]

@@ -104,14 +104,7 @@ def test_a_page_is_made_again_from_what_the_command_writes(tmp_path, monkeypatch
     assert reproduction_pages.stored("figure-2").keys() <= {f"figure-2-modern/{key}" for key in numbers}
 
 
-def test_what_has_no_error_is_none_in_json():
-    """A single game has no standard error, and JSON no NaN."""
-    text = numbers_json([], study_of("figure-1").view, {"one": {"mean": 2.0, "error": float("nan")}})
-    assert json.loads(text) == {"one": {"mean": 2.0, "error": None}}
-    assert reproduction_pages.refreshed("<!--one : .1f-->?<!---->", json.loads(text)) == "<!--one : .1f-->2.0<!---->"
-
-
-def test_formats_by_hand():
+def test_formats_by_hand_and_what_has_no_error_is_none_in_json():
     numbers = {
         "f/a/X": {"trials": 3, "mean": 1234.5, "error": 6.5, "median": 7.0},
         "f/b/X": {"mean": 0.26, "error": 0.04, "term": 0.5},
@@ -128,6 +121,10 @@ def test_formats_by_hand():
         )
     with pytest.raises(KeyError, match="f/c/X"):
         reproduction_pages.refreshed("<!--f/c/X : .1f-->?<!---->", numbers)
+    # A single game has no standard error, and JSON no NaN.
+    text = numbers_json([], study_of("figure-1").view, {"one": {"mean": 2.0, "error": float("nan")}})
+    assert json.loads(text) == {"one": {"mean": 2.0, "error": None}}
+    assert reproduction_pages.refreshed("<!--one : .1f-->?<!---->", json.loads(text)) == "<!--one : .1f-->2.0<!---->"
 
 
 def test_tables_are_made_from_the_reference():

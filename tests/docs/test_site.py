@@ -29,13 +29,10 @@ PLACES = [page for pages in (*navigation.CAPTIONS.values(), *navigation.BELOW.va
 ROOTS = {"CONTRIBUTING", "SECURITY", "CHANGELOG"}
 
 
-def test_every_page_has_one_place_in_the_contents():
+def test_every_page_has_one_place_in_the_contents_under_its_caption():
     pages = {name.removesuffix(".md") for name in PAGES if name != "README.md"} | ROOTS
     written = [page for page in PLACES if navigation.exists(page) and not page.startswith(navigation.GENERATED)]
     assert sorted([*written, navigation.HOME]) == sorted(pages)
-
-
-def test_the_contents_are_added_to_the_first_page_under_their_captions():
     added = navigation.contents_of(navigation.HOME)
     captions = re.findall(":caption: (.+)", added)
     assert captions == list(navigation.CAPTIONS)
@@ -51,25 +48,16 @@ def test_the_contents_are_added_to_the_first_page_under_their_captions():
     assert "\n/docs/nowhere\n" not in navigation.contents(["docs/nowhere"])
 
 
-def test_the_api_has_every_public_name_once():
+def test_the_api_has_every_public_name_once_with_a_line_and_its_page_is_made_from_the_code():
+    """If the page is old, `python docs/generators tables` writes it again."""
     listed = [name for _, names in api_pages.TOPICS.values() for name in names.split()]
     assert sorted([*listed, "__version__"]) == dp_bandit_envs.__all__
-
-
-def test_the_api_has_every_subpackage_with_public_names():
     names = api_pages.subpackages()
     assert {"agents", "metrics", "privacy.counters", "wrappers.vector"} <= set(names) and "cli" not in names
     text = api_pages.pages()
     assert "   privacy.counters\n" in text["index"] and ".. autoclass:: BinaryCounter" in text["privacy.counters"]
-
-
-def test_the_page_of_names_is_made_from_the_code():
-    """If it is old, `python docs/generators tables` writes it again."""
     assert PAGES["docs/api.md"] == api_pages.in_markdown()
     assert registry_tables.who_plays_what() in PAGES["docs/api.md"]
-
-
-def test_every_name_of_the_api_has_a_line():
     rows = [row for names in api_pages.listed().values() for row in names]
     assert {"compare", "BinaryCounter", "exact_loss"} <= {name for name, _, _ in rows}
     assert [name for name, _, text in rows if not text.endswith((".", "`", "?", ":"))] == []
@@ -124,21 +112,15 @@ def test_the_gallerys_thumbnails_get_a_text():
     assert picture["alt"] == "Three panels" and picture["scale"] == 100
 
 
-def test_words_that_the_search_answers_with_a_page_have_one():
-    order = (ROOT / "docs" / "_static" / "search_order.js").read_text(encoding="utf-8")
-    first = re.findall(r'/, "([\w/-]+)"\]', order)
-    assert {"docs/guarantees", "docs/labs"} <= set(first) and all(map(navigation.exists, first))
-
-
-def test_the_search_answers_the_terms_of_the_glossary_with_the_glossary():
+def test_the_search_answers_the_terms_of_the_glossary_and_every_term_is_linked_from_a_page():
     text, headings = search_order.text(), re.findall(r"^## (.+)$", PAGES["docs/glossary.md"], re.MULTILINE)
     assert len(headings) >= 30 and search_order.PLACE not in text
     assert {heading.lower() for heading in headings} <= set(search_order.terms())
     words = {"group privacy", "curator", "post-processing", "sensitivity", "zcdp", "reward", "neighbouring datasets"}
     assert words <= set(search_order.terms())
-
-
-def test_every_term_of_the_glossary_is_linked_from_a_page():
+    order = (ROOT / "docs" / "_static" / "search_order.js").read_text(encoding="utf-8")
+    first = re.findall(r'/, "([\w/-]+)"\]', order)
+    assert {"docs/guarantees", "docs/labs"} <= set(first) and all(map(navigation.exists, first))
     links = set(re.findall(r"glossary\.md#([\w-]+)", "\n".join(PAGES.values())))
     own = set(re.findall(r"\]\(#([\w-]+)\)", PAGES["docs/glossary.md"]))
     assert anchors(PAGES["docs/glossary.md"]) - {"glossary"} - links == set() and own <= anchors(

@@ -9,6 +9,7 @@ import math
 import numpy as np
 import pytest
 
+from dp_bandit_envs import simulate
 from dp_bandit_envs.algorithms.specs import AlgorithmSpec, GameSpec
 from dp_bandit_envs.experiments import running
 from dp_bandit_envs.experiments.comparison import comparison_of
@@ -20,7 +21,6 @@ from dp_bandit_envs.experiments.tables import summary_csv
 from dp_bandit_envs.figures.judging import errors_ahead
 from dp_bandit_envs.metrics import median_of_means
 from dp_bandit_envs.privacy.guarantee import shown_epsilon
-from dp_bandit_envs.simulation import simulate
 from tests.tools.refusals import refused
 
 GAME = ("DPBandit-Stochastic-v0", {"means": [0.9, 0.1]})

@@ -10,14 +10,13 @@ import shutil
 import numpy as np
 import pytest
 
-from dp_bandit_envs import files as durable, load
+from dp_bandit_envs import files as durable, load, simulate
 from dp_bandit_envs.algorithms.specs import AlgorithmSpec, GameSpec
 from dp_bandit_envs.errors import ResultsError
 from dp_bandit_envs.experiments import running
 from dp_bandit_envs.experiments.experiment import Experiment, Results
 from dp_bandit_envs.experiments.running import run
 from dp_bandit_envs.experiments.store import ResultsFolder
-from dp_bandit_envs.simulation import simulate
 from tests.tools.processes import files
 from tests.tools.refusals import refused
 
@@ -59,7 +58,6 @@ class FaultyDisk:
         return step
 
     def step(self):
-        """Count a step, and fail if its turn has come."""
         self.steps += 1
         if self.off or self.steps == self.fail_at:
             self.off = self.error is PowerCut

@@ -19,10 +19,10 @@ from dp_bandit_envs.simulation.engines import PythonEngine
 from dp_bandit_envs.simulation.pickling import PickledWork
 from dp_bandit_envs.simulation.provenance import installed_code, made_by
 from tests.faults.test_foreign_results import OTHER_RATE, copied
-from tests.simulation.test_pickling import forget, made
 from tests.tools.pages import blocks, run, small
 from tests.tools.processes import files, finish, start
 from tests.tools.refusals import refused
+from tests.tools.toys import drifting, forget
 
 GAME = "DPBandit-Stochastic-v0"
 MEASURES = ("external_regret", "policy_regret", "collected", "switches", "pulls")
@@ -87,7 +87,7 @@ def assert_plays_the_same_games():
     """CompiledFunction and played, an agent and a game that no worker can import, and trials that do not begin at 0."""
     from dp_bandit_envs import register_adversary
 
-    id_ = register_adversary("Mine", made(1.0))
+    id_ = register_adversary("Mine", drifting(1.0))
     try:
         players = {"a": make_algorithm("DP-EXP3-Lap"), "b": Algorithm("b", own_agent()), "c": played_agent()}
         given = {"trials": 25, "seed": 3, "first_trial": 7, "horizon": 50, "jobs": 2}
@@ -226,18 +226,11 @@ def cluster(tmp_path):
 
 
 @on_dask
-def test_dask_plays_the_games_of_one_process(cluster):
+def test_dask_plays_the_games_of_one_process_without_a_secret_seed_and_passes_on_errors(cluster):
     assert_plays_the_same_games()
-
-
-@on_dask
-def test_a_secret_seed_does_not_go_to_dask(cluster):
     with refused(ClusterError, "secret seed", "DaskDistributedBackend"):
         simulate(GAME, ["EXP3"], horizon=9, seed=None)
 
-
-@on_dask
-def test_an_error_in_a_game_reaches_the_caller(cluster):
     class Failing(played_agent()):
         def select_arm(self):
             raise ZeroDivisionError("in the game")

@@ -73,6 +73,8 @@ def score_uniform():
     return suite.evaluate("Uniform", size="tiny", tasks="stochastic/gap-0.3", epsilon=None, seed=3, progress=False)
 
 
+NOBODY = 2**22 + 1
+"""More than the largest number of a process."""
 AUDIT = {
     "console": console,
     "text": "DP-KLUCB",
@@ -102,6 +104,7 @@ def test_each_file_is_the_old_or_the_new_one_and_the_error_names_it(writer, tmp_
         folder = tmp_path / str(number)
         for name in names:
             files.write_whole(folder / name, old[name])
+            (folder / f".{name}.{files.NODE:08x}-{NOBODY}-00000000.partial").write_text("half")
         with failing(number) as called:
             try:
                 make(folder)

@@ -36,7 +36,7 @@ def results(trials=4, rounds=(50_000, 100_000), **regrets):
     return Results(Experiment("x", (PANEL,), (), rounds[-1], trials), {"a/checkpoints": np.array(rounds), **arrays})
 
 
-def test_errors_ahead_is_the_mean_paired_difference_over_its_standard_error():
+def test_errors_ahead_is_the_mean_paired_difference_over_its_standard_error_and_without_spread_it_is_certain():
     """Differences 1, 2, 3, 4: mean 2.5, standard deviation 1.291, standard error 0.6455."""
     found = results(UCB=[[0, 10], [0, 20], [0, 30], [0, 40]], TS=[[0, 11], [0, 22], [0, 33], [0, 44]])
     assert errors_ahead(found, "a", "UCB", "TS", "pseudo_regret") == pytest.approx(2.5 / 0.6454972)
@@ -44,9 +44,6 @@ def test_errors_ahead_is_the_mean_paired_difference_over_its_standard_error():
     assert errors_ahead(found, "a", "UCB", "TS", "pseudo_regret", 0) == 0.0
     # Only games that both have played count.
     assert paired_differences(np.array([5.0, 7.0, 9.0]), np.array([1.0, 2.0])).tolist() == [4.0, 5.0]
-
-
-def test_a_difference_without_spread_is_certain_and_none_is_nothing():
     assert in_standard_errors(np.full(5, 2.0)) == math.inf
     assert in_standard_errors(np.full(5, -2.0)) == -math.inf
     assert in_standard_errors(np.zeros(5)) == 0.0
@@ -142,7 +139,7 @@ def test_lists_read_as_in_a_sentence():
     assert unknown == ["3.00", "unknown"]
 
 
-def test_a_ratio_of_paired_games_has_the_error_of_the_delta_method():
+def test_a_ratio_of_paired_games_has_the_error_of_the_delta_method_and_an_exponent_is_that_of_a_power():
     free = np.array([1.0, 2.0, 3.0])
     # Twice the same regret: the ratio is 2 without an error, although regrets differ from game to game.
     assert ratio_of_means(2 * free, free) == pytest.approx((2, 0))
@@ -150,6 +147,10 @@ def test_a_ratio_of_paired_games_has_the_error_of_the_delta_method():
     found = ratio_of_means(np.array([2.0, 7.0, 9.0]), free)
     assert found == pytest.approx((3, 0.5 / math.sqrt(3)))
     assert math.isnan(ratio_of_means(free, free - 2).value)
+    sizes = (2, 4, 8, 16)
+    regrets = np.outer(np.linspace(0.9, 1.1, 7), np.power(sizes, 1.5))
+    assert exponent(sizes, regrets) == pytest.approx((1.5, 0), abs=1e-12)
+    assert math.isnan(exponent(sizes, -regrets).value) and math.isnan(exponent((2,), regrets[:, :1]).value)
 
 
 def test_the_delta_method_agrees_with_resampling():
@@ -160,10 +161,3 @@ def test_the_delta_method_agrees_with_resampling():
     resampled = (private[drawn].mean(axis=1) / free[drawn].mean(axis=1)).std()
     # The standard deviation of 4,000 resamples is known to 1.1%; the linearisation is off by less than that here.
     assert ratio_of_means(private, free).error == pytest.approx(resampled, rel=0.06)
-
-
-def test_an_exponent_is_that_of_a_power():
-    sizes = (2, 4, 8, 16)
-    regrets = np.outer(np.linspace(0.9, 1.1, 7), np.power(sizes, 1.5))
-    assert exponent(sizes, regrets) == pytest.approx((1.5, 0), abs=1e-12)
-    assert math.isnan(exponent(sizes, -regrets).value) and math.isnan(exponent((2,), regrets[:, :1]).value)

@@ -269,10 +269,9 @@ def test_the_numbers_of_the_page_are_those_of_the_claims():
     assert found[f"ratio/{games.SMALLEST}, arms/4096"]["mean"] == pytest.approx(2.4, rel=0.01)
     for price, one in judged[0].numbers["ends"].items():
         assert found[f"ratio/{price}/{2**20}"] == {"mean": one.value, "error": one.error}
-    row = judged[8].numbers
-    for price, each in row.regret.items():
+    for (price, what), each in judged[8].numbers.items():
         for quantity, power in each.items():
-            entry = found[f"exponent/{price}/{quantity}"]
+            entry = found[f"exponent/{price}{what}/{quantity}"]
             assert (entry["mean"], entry["term"]) == (power.measured.value, power.term)
     assert found["exactly free"] == {"d = 10": 2**15, "d = 100": 2**19}
     assert found["nearly free/DP-FTRL, ball"]["from"] == 2**10

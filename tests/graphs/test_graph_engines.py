@@ -6,25 +6,20 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from dp_bandit_envs import Exp3, LaplaceClipRescale, play, simulate
+from dp_bandit_envs import Algorithm, Exp3, make_algorithm, play, simulate
 from dp_bandit_envs.adversaries import BernoulliPrior, MemoryBounded, Stochastic, SwitchingCost
 from dp_bandit_envs.agents import Imed, KlUcb, SuccessiveElimination, ThompsonSampling, Ucb
 from dp_bandit_envs.agents.exp3_set import Exp3Set
 from dp_bandit_envs.agents.functional import Functions
 from dp_bandit_envs.agents.max_n import TsMaxN, UcbMaxN
-from dp_bandit_envs.algorithms import Algorithm, make_algorithm
 from dp_bandit_envs.envs.graph_env import GraphEnv
 from dp_bandit_envs.protocols import Gains
 from dp_bandit_envs.simulation import engines as engines_module
 from dp_bandit_envs.wrappers import BlockSums, ExactSums, HybridSums, IntervalSums, MiniBatchAverage, RandomizedResponse
-from tests.simulation.test_play_equals_simulate import Bits, arm_of_bits
-from tests.simulation.test_play_equals_simulate_on_sums import BitsOfSums
+from tests.tools.both_ways import HORIZON, SEED, Bits, BitsOfSums, arm_of_bits, assert_same, laplace
 from tests.tools.graph_games import DIRECTED
 from tests.tools.refusals import refused
-
-SEED = 20170204
-# Prime: no batch, no block and no graph's life divides it.
-HORIZON = 331
+from tests.tools.toys import Script
 
 ON_GRAPHS = ["TS-N", "TS-MaxN", "UCB-N", "UCB-MaxN", "EXP3-SET"]
 PRIVATE = [
@@ -37,10 +32,6 @@ SOME = ["DP-UCB-BOUND", "DP-UCB-INT", "LDP-UCB-B", "DP-EXP3-Lap", "EXP3-tau"]
 
 def batch(env, batch_size=3):
     return MiniBatchAverage(env, batch_size=batch_size)
-
-
-def laplace(env, epsilon=2.0, **options):
-    return LaplaceClipRescale(env, epsilon=epsilon, **options)
 
 
 def private():
@@ -109,36 +100,6 @@ GAMES = {
         redraw_every=7,
     ),
 }
-
-
-def assert_same(make_env, algorithms, *, trials=2, first_trial=0, jobs=1):
-    """Compare at every round, so that equal curves of switches and regret leave no room for other arms."""
-    horizon = make_env().horizon
-    simulation = simulate(
-        make_env,
-        algorithms,
-        trials=trials,
-        seed=SEED,
-        checkpoints=range(1, horizon + 1),
-        first_trial=first_trial,
-        jobs=jobs,
-    )
-    arms = {}
-    for algorithm in algorithms:
-        outcome = simulation[algorithm.name]
-        assert outcome.engine == "compiled", outcome.reason
-        for trial in range(trials):
-            env = make_env()
-            game = play(env, algorithm, seed=SEED, trial=first_trial + trial)
-            arms[algorithm.name, trial] = game.arms
-            assert game.arms.shape == (horizon,)
-            for curve in ("external_regret", "policy_regret", "collected", "switches", "pseudo_regret"):
-                expected, found = getattr(game, curve), getattr(outcome, curve)
-                where = (algorithm.name, trial, curve)
-                assert (expected is None) == (found is None), where
-                assert expected is None or np.array_equal(found[trial], expected), where
-            assert np.array_equal(outcome.pulls[trial], np.bincount(game.arms, minlength=env.n_arms))
-    return arms
 
 
 @pytest.mark.thorough
@@ -245,23 +206,17 @@ def test_many_arms_in_short_blocks_agree():
     assert engines_module.NUMBERS_AT_ONCE // 2000 < HORIZON
 
 
-class Looks:
+class Looks(Script):
     """An agent that is not compiled: it plays the first arm that the present graph's arm 0 reveals last."""
 
-    def begin(self, *, n_arms, horizon, rng):
-        """Forget the game before."""
-        self.row, self.told = None, 0
+    def begin(self, **options):
+        self.row, self.told, self.seen = None, 0, []
 
     def see_graph(self, graph):
-        """Keep the row of arm 0."""
         self.row, self.told = graph.revealed_by(0).tolist(), self.told + 1
 
     def select_arm(self):
-        """Return the last arm of the row."""
         return self.row[-1]
-
-    def update(self, arm, observation):
-        """Learn nothing."""
 
 
 def test_an_agent_of_ones_own_is_told_of_every_graph_before_it_chooses():

@@ -1,6 +1,7 @@
-"""Games with graph feedback: what a round reveals, to whom, and that many games at once are the same games."""
+"""Games on graphs: what is revealed, charged and refused; and means drawn from a prior."""
 
 import functools
+import math
 import tracemalloc
 
 import gymnasium as gym
@@ -8,14 +9,16 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from dp_bandit_envs import LaplaceClipRescale, play
+from dp_bandit_envs import BanditEnv, LaplaceClipRescale, make_algorithm, play, simulate
 from dp_bandit_envs.adversaries import BernoulliPrior, MemoryBounded, Stochastic, SwitchingCost
 from dp_bandit_envs.adversaries.replay import GainTable
 from dp_bandit_envs.agents import Uniform
 from dp_bandit_envs.envs.graph_env import GraphEnv, GraphVectorEnv
 from dp_bandit_envs.envs.registration import sized_adversaries
 from dp_bandit_envs.graphs import FeedbackGraph
+from dp_bandit_envs.seeding import ADVERSARY, stream
 from dp_bandit_envs.wrappers import BlockSums, ExactSums, HybridSums, IntervalSums, MiniBatchAverage, RandomizedResponse
+from tests.tools.both_ways import assert_same
 from tests.tools.doors import one_each
 from tests.tools.graph_games import DIRECTED, rows_of, table_game
 from tests.tools.refusals import refused
@@ -211,11 +214,9 @@ def test_wrong_arguments_are_refused():
 
 
 def test_means_and_gains_say_how_many_arms_a_named_graph_has():
-    assert GraphEnv("cycle", means=[0.1] * 7).n_arms == 7
+    assert (GraphEnv("cycle", means=[0.1] * 7).n_arms, GraphEnv("cycle").n_arms, GraphEnv().n_arms) == (7, 10, 34)
     assert GraphEnv("cycle", gains=Stochastic(6, 9)).n_arms == 6
     assert GraphEnv("cycle", gains=Stochastic(6, 9), horizon=9).horizon == 9
-    assert GraphEnv("cycle").n_arms == 10
-    assert GraphEnv().n_arms == 34
     assert isinstance(GraphEnv("cycle", prior=(2, 3)).adversary, BernoulliPrior)
     assert GraphEnv("cycle", prior=np.array([2, 3])).adversary.beta == 3.0
     env = GraphEnv("karate-club", gains="switching", horizon=50)
@@ -325,3 +326,69 @@ def test_a_boundary_around_a_game_without_a_graph_has_none_and_needs_something_r
         _ = wrapped.graph
     with refused(ValueError, "LaplaceClipRescale", "sensitivity", "received 0.0"):
         LaplaceClipRescale(GraphEnv("empty", self_loops=False, horizon=5), epsilon=1.0)
+
+
+# ---- means from a prior
+def means_of(trial, seed=3, n_arms=6, prior=(1, 1)):
+    """Return the means that a game must have: the first numbers of the adversary's stream."""
+    rng = stream(seed, trial=trial, role=ADVERSARY)
+    return np.array([rng.beta(*prior) for _ in range(n_arms)])
+
+
+def test_each_game_draws_means_of_its_own():
+    env = GraphEnv("cycle", n_arms=6, horizon=5)
+    assert env.adversary.means is None  # before a game
+    drawn = []
+    for trial in (0, 1, 0, 2):
+        env.reset(seed=3, options={"trial": trial})
+        drawn.append(env.adversary.means.tolist())
+        assert drawn[-1] == means_of(trial).tolist()
+    assert drawn[0] == drawn[2]
+    assert len({tuple(means) for means in drawn}) == 3
+    env.reset()
+    assert env.adversary.means.tolist() not in drawn
+    many = GraphVectorEnv(3, "empty", n_arms=4, prior=(2, 8), horizon=5)
+    many.reset(seed=9)
+    for index, adversary in enumerate(many.adversaries):
+        assert adversary.means.tolist() == means_of(0, seed=9 + index, n_arms=4, prior=(2, 8)).tolist()
+
+
+@pytest.mark.parametrize(("alpha", "beta"), [(1, 1), (2, 6), (0.5, 0.5)])
+def test_means_follow_the_prior(alpha, beta):
+    """Beta(a, b) has mean a / (a + b) and variance m (1 - m) / (a + b + 1); allow five standard errors.
+
+    The variance of a number in [0, 1] is estimated with standard error at most 1 / (2 sqrt(n)) / 2, and five of them.
+
+    False alarm: 1.2e-6 (five standard errors, two sides, mean and variance).
+    """
+    n = 4000
+    adversary = BernoulliPrior(n, 1, alpha=alpha, beta=beta)
+    adversary.begin(np.random.default_rng(7))
+    mean = alpha / (alpha + beta)
+    variance = mean * (1 - mean) / (alpha + beta + 1)
+    assert abs(adversary.means.mean() - mean) < 5 * math.sqrt(variance / n)
+    assert abs(adversary.means.var() - variance) < 5 * 0.25 / math.sqrt(n)
+    assert np.all((adversary.means >= 0) & (adversary.means <= 1))
+
+
+@pytest.mark.thorough
+def test_pseudo_regret_is_that_of_the_means_of_the_game_both_ways():
+    """Added up here from the arms played and the means that the game must have drawn."""
+    regrets = set()
+    make, algorithm = functools.partial(GraphEnv, "cycle", n_arms=6, horizon=200), make_algorithm("TS-N")
+    for (_, trial), arms in assert_same(make, [algorithm], trials=4, seed=3).items():
+        means, played = means_of(trial), play(make(), algorithm, seed=3, trial=trial)
+        assert played.pseudo_regret == pytest.approx(np.cumsum(means.max() - means[arms]), rel=1e-12)
+        regrets.add(played.pseudo_regret[-1])
+    assert len(regrets) == 4
+
+
+def test_the_mean_over_games_is_the_bayesian_regret_of_uniform_play():
+    """K = 2 and a uniform prior: E max - E mean = 2/3 - 1/2 a round. Its spread over games is at most 1/2 a round."""
+    outcomes = simulate(lambda: BanditEnv(BernoulliPrior(2, 100)), ["Uniform"], trials=400, checkpoints=[100])
+    assert abs(outcomes["Uniform"].pseudo_regret.mean() / 100 - 1 / 6) < 5 * 0.5 / math.sqrt(400)
+
+
+@pytest.mark.thorough
+def test_games_side_by_side_have_regrets_of_their_own_means():
+    assert_same(lambda: BanditEnv(BernoulliPrior(4, 200)), [make_algorithm("EXP3")], trials=4, engine="lanes")

@@ -11,10 +11,8 @@ import math
 import numpy as np
 import pytest
 
-from dp_bandit_envs import LaplaceClipRescale
+from dp_bandit_envs import BanditEnv, LaplaceClipRescale, make_algorithm
 from dp_bandit_envs.adversaries.replay import GainTable
-from dp_bandit_envs.algorithms import make_algorithm
-from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.privacy.counters import COUNTERS
 from dp_bandit_envs.privacy.facts import gains_of_arms
 from dp_bandit_envs.wrappers import (
@@ -26,6 +24,7 @@ from dp_bandit_envs.wrappers import (
     MiniBatchAverage,
     RandomizedResponse,
 )
+from tests.tools.fake_draws import Numbers
 from tests.tools.graph_games import (
     DIRECTED,
     SIZE,
@@ -56,10 +55,8 @@ GRAPHS = {
 }
 """Number of arms, sensitivity, graph, options."""
 
-SLOW = ("complete", "capped", "changing and capped", "without self-loops")
-"""Graphs that the ordinary tests of all wrappers leave out."""
 every_graph = pytest.mark.parametrize(
-    "graph", [pytest.param(graph, marks=pytest.mark.slow) if graph in SLOW else graph for graph in GRAPHS]
+    "graph", [pytest.param(one, marks=() if one in ("directed", "changing") else pytest.mark.slow) for one in GRAPHS]
 )
 
 SUMS = {
@@ -108,11 +105,14 @@ def graph_map(graph, wrap, *, rounds_a_step=1, gains=False, arms=ARMS):
     return linear_map(wrap, make, (rounds, n_arms), [arm % n_arms for arm in arms], **more)
 
 
+def game_on(graph, rounds_a_step=1):
+    n_arms, _, kind, options = GRAPHS[graph]
+    return table_game(np.zeros((rounds_a_step * len(ARMS), n_arms)), kind, **options)
+
+
 def declared(graph, wrap, rounds_a_step=1):
     """Return the pure epsilon that a wrapper declares."""
-    n_arms, _, kind, options = GRAPHS[graph]
-    rounds = rounds_a_step * len(ARMS)
-    env = wrap(table_game(np.zeros((rounds, n_arms)), kind, **options))
+    env = wrap(game_on(graph, rounds_a_step))
     if isinstance(env, IntervalSums):
         # Its guarantee may be a smaller one with a delta; what the releases of one arm cost adds up to this.
         return sum(float(end) ** -0.55 for end in env.mechanism.ends(env.inputs.horizon))
@@ -128,25 +128,20 @@ def declared(graph, wrap, rounds_a_step=1):
 def test_no_row_loses_more_than_epsilon(graph, kind):
     found = graph_map(graph, SUMS[kind])
     most, least = row_losses(found)
-    assert most.max() <= declared(graph, SUMS[kind]) * (1 + 1e-9)
     # Not because nothing comes out: some row enters as many sums as the graph may reveal, or nearly.
-    assert least.max() > 0
-    seen = found.revealed.sum(axis=1)
-    assert seen.max() <= GRAPHS[graph][1]
-    assert seen.max() > 1
+    assert most.max() <= declared(graph, SUMS[kind]) * (1 + 1e-9) and least.max() > 0
+    assert 1 < found.revealed.sum(axis=1).max() <= GRAPHS[graph][1]
 
 
 @pytest.mark.thorough
+@pytest.mark.slow_cases(*(f"{graph}-{kind}" for graph in GRAPHS if graph != "directed" for kind in SOME_SUMS))
 @pytest.mark.parametrize("kind", SOME_SUMS)
-@pytest.mark.parametrize(
-    "graph", ["directed", *(pytest.param(each, marks=pytest.mark.slow) for each in GRAPHS if each != "directed")]
-)
+@pytest.mark.parametrize("graph", GRAPHS)
 def test_around_batches_no_row_loses_more_than_epsilon(graph, kind):
     wrap = around_batches(SUMS[kind])
     found = graph_map(graph, wrap, rounds_a_step=2)
     most, least = row_losses(found)
-    assert most.max() <= declared(graph, wrap, 2) * (1 + 1e-9)
-    assert least.max() > 0
+    assert most.max() <= declared(graph, wrap, 2) * (1 + 1e-9) and least.max() > 0
     assert set(np.unique(found.moves)) <= {0.0, 0.5}
 
 
@@ -222,14 +217,8 @@ def test_the_empty_graph_loses_what_bandit_feedback_loses():
 @pytest.mark.parametrize("graph", ["directed", "complete", "capped"])
 def test_concentrated_loss_of_intervals_is_below_the_declared_rho(graph):
     """Half the sum of the squares of what single draws lose (Bun and Steinke 2016), for the row of ones."""
-    wrap = SUMS["intervals"]
-    found = graph_map(graph, wrap)
-    n_arms, _, kind, options = GRAPHS[graph]
-    rho = wrap(table_game(np.zeros((len(ARMS), n_arms)), kind, **options)).guarantee.rho
-    moves = found.moves.sum(axis=2)
-    shares = np.linalg.lstsq(found.noise * found.scales, moves, rcond=None)[0]
-    assert np.abs(found.noise * found.scales @ shares - moves).max() < 1e-7
-    assert 0 < (shares**2).sum(axis=0).max() / 2 <= rho * (1 + 1e-9)
+    rho = SUMS["intervals"](game_on(graph)).guarantee.rho
+    assert 0 < rho_of(graph_map(graph, SUMS["intervals"])) <= rho * (1 + 1e-9)
 
 
 def test_exact_sums_hide_nothing():
@@ -255,29 +244,22 @@ def test_a_row_moves_exact_sums_by_no_more_than_the_sensitivity(graph):
 
 
 @pytest.mark.thorough
+@pytest.mark.parametrize("step", [1, 2], ids=["gains", "averages"])
 @pytest.mark.parametrize("graph", GRAPHS)
-def test_noise_on_gains_loses_epsilon_for_all_that_a_round_reveals(graph):
-    """Every gain revealed gets one draw, of scale sensitivity / epsilon."""
-    found = graph_map(graph, noisy, gains=True)
+def test_noise_on_gains_loses_epsilon_for_all_that_a_round_reveals(graph, step):
+    """Every gain revealed gets one draw, of scale sensitivity / epsilon; averages of two half of that."""
+    found = graph_map(graph, noisy if step == 1 else around_batches(noisy), rounds_a_step=step, gains=True)
     most, least = row_losses(found)
-    seen = found.revealed.sum(axis=1)
-    assert most == pytest.approx(seen * EPSILON / GRAPHS[graph][1], rel=1e-6)
-    assert least == pytest.approx(most, rel=1e-6)
-    assert most.max() <= EPSILON * (1 + 1e-6)
-    assert len(found.scales) == seen.sum()
-    assert found.scales == pytest.approx(GRAPHS[graph][1] / EPSILON, rel=2e-9)
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("graph", GRAPHS)
-def test_noise_on_averages_loses_epsilon_for_all_that_a_round_reveals(graph):
-    found = graph_map(graph, around_batches(noisy), rounds_a_step=2, gains=True)
-    most, _ = row_losses(found)
     assert 0 < most.max() <= EPSILON * (1 + 1e-6)
-    assert found.scales == pytest.approx(GRAPHS[graph][1] / 2 / EPSILON, rel=2e-9)
-    # An average needs both rounds of its batch: where graphs change in between, an arm may be in one only.
-    pairs = found.revealed.reshape(-1, 2, GRAPHS[graph][0])
-    assert np.array_equal(pairs[:, 0], pairs[:, 1])
+    assert found.scales == pytest.approx(GRAPHS[graph][1] / step / EPSILON, rel=2e-9)
+    if step == 1:
+        seen = found.revealed.sum(axis=1)
+        assert most == pytest.approx(seen * EPSILON / GRAPHS[graph][1], rel=1e-6)
+        assert least == pytest.approx(most, rel=1e-6)
+        assert len(found.scales) == seen.sum()
+    else:  # an average needs both rounds of its batch: where graphs change in between, an arm may be in one only
+        pairs = found.revealed.reshape(-1, 2, GRAPHS[graph][0])
+        assert np.array_equal(pairs[:, 0], pairs[:, 1])
 
 
 @pytest.mark.usefixtures("lies_are_believed")
@@ -292,39 +274,22 @@ def test_noise_on_gains_for_one_arm_is_seen_to_be_too_little(step):
 def test_a_graph_that_changes_within_a_batch_releases_common_arms_only():
     """Otherwise an average of one gain would move by 1, and not by a half."""
     table = np.ones((16, 4))
-    env = batches(table_game(table, "erdos-renyi", n_arms=4, degree=1.5, redraw_every=1))
-    env.reset(seed=0)
-    rows, released_arms = [], []
-    game = env.unwrapped
-    other = table_game(table, "erdos-renyi", n_arms=4, degree=1.5, redraw_every=1)
+    env, other = (table_game(table, "erdos-renyi", n_arms=4, degree=1.5, redraw_every=1) for _ in range(2))
+    batched, rows = batches(env), []
+    batched.reset(seed=0)
     other.reset(seed=0)
-    for t in range(16):
-        rows.append(set(other.graph.revealed_by(ARMS[t // 2]).tolist()))
-        other.step(ARMS[t // 2])
-    for arm in ARMS:
-        observation = env.step(arm)[0]
-        released_arms.append(set(np.flatnonzero(observation["observed"]).tolist()))
+    for arm in np.repeat(ARMS, 2):
+        rows.append(set(other.graph.revealed_by(arm).tolist()))
+        other.step(arm)
+    both = [one & next_one for one, next_one in zip(rows[::2], rows[1::2], strict=True)]
+    for arm, common in zip(ARMS, both, strict=True):
+        observation = batched.step(arm)[0]
+        assert set(np.flatnonzero(observation["observed"]).tolist()) == common
         assert observation["gain"].tolist() == observation["observed"].tolist()
-    assert game.sensitivity == 4.0
-    both = [rows[2 * t] & rows[2 * t + 1] for t in range(8)]
-    assert released_arms == both
-    assert both != [rows[2 * t + 1] for t in range(8)]
+    assert env.sensitivity == 4.0 and both != rows[1::2]
 
 
 # ---- coins ---------------------------------------------------------------------------------------------------------
-
-
-class Uniforms:
-    """A random generator that answers with given uniform numbers, one after another."""
-
-    def __init__(self, numbers):
-        """Take the numbers."""
-        self.numbers, self.asked = numbers, 0
-
-    def random(self):
-        """Return the next one."""
-        self.asked += 1
-        return float(self.numbers[self.asked - 1])
 
 
 def chances_of_one(wrap, graph, table, arms):
@@ -334,7 +299,7 @@ def chances_of_one(wrap, graph, table, arms):
     low, high = np.zeros(len(table) * 5), np.ones(len(table) * 5)
     for _ in range(42):
         middle = (low + high) / 2
-        rng = Uniforms(middle)
+        rng = Numbers(*middle)
         answers, observed = released(game, arms, rng)
         ones = answers[observed == 1] == 1
         assert rng.asked == len(ones)
@@ -428,11 +393,6 @@ def as_in_l1(wrap):
         return wrap(env)
 
     return louder
-
-
-def game_on(graph):
-    n_arms, _, kind, options = GRAPHS[graph]
-    return table_game(np.zeros((len(ARMS), n_arms)), kind, **options)
 
 
 def rho_of(found):

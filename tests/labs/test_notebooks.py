@@ -222,14 +222,11 @@ def test_what_lab_7_and_its_teacher_say_of_the_games():
     assert over_hedge(played(learners, 2**22, 12, seed=7), TREE) == pytest.approx(1.6, abs=0.4)
 
 
-def test_the_count_of_games_has_those_of_the_prediction():
+def test_the_count_of_games_has_those_of_the_prediction_and_the_budget_refuses_the_fourth():
     """100 games at epsilon = 1 and 100 at 5 for the prediction, then 100 at 1 for the sliders."""
     _, text = solved("hiv_trial")
     assert "has run the trial 300 times for you" in text and "epsilon would be 700 for a patient" in text
     assert "played; spent so far: epsilon = 7.5 for a patient" in text
-
-
-def test_the_budget_refuses_the_fourth_game():
     _, text = unsolved("hiv_trial")
     assert text.count("spent so far") == 3
     assert text.count("refused: ") == 1

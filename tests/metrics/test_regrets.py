@@ -15,7 +15,7 @@ def play(env, arms):
     return sum(env.step(arm)[1] for arm in arms)
 
 
-def test_external_and_policy_regret_by_hand():
+def test_external_and_policy_regret_by_hand_with_the_best_arm_of_each_trial_and_checkpoint():
     """Arms 1 0 1 collect 0 + 0.25 + 1 = 1.25; arm 0 throughout would have collected 1.75."""
     assert external_regret(TABLE.sum(axis=0), np.array(1.25)) == 0.5
     assert external_regret(TABLE.sum(axis=0), np.array(1.0 + 0.5 + 1.0)) == -0.75
@@ -24,9 +24,6 @@ def test_external_and_policy_regret_by_hand():
     # An adversary that pays the table for arm 0 throughout but only half of it for arm 1: 1.75 and 0.75.
     assert policy_regret(np.array([1.75, 0.75]), np.array(1.25)) == 0.5
     assert policy_regret(np.array([[0.5, 0.75]]), np.array([1.25])).tolist() == [-0.5]
-
-
-def test_external_regret_takes_the_best_arm_of_each_trial_and_checkpoint():
     totals = np.array([[[1.0, 3.0], [5.0, 4.0]], [[2.0, 2.0], [0.0, 7.0]]])
     collected = np.array([[2.0, 2.0], [2.0, 2.0]])
     assert external_regret(totals, collected).tolist() == [[1, 3], [0, 5]]

@@ -101,12 +101,6 @@ def test_sorted_sum_equals_the_definition_over_all_pairs(n):
     assert gini_mean_difference(np.ones(1)) == 0
 
 
-def test_below_and_above_by_hand():
-    """Below 3: 0, 1, 1.5 with distances 1, 1.5, 0.5; above: 10 and 20; the trial at 3 is on neither side."""
-    below, above = gini_below_and_above(np.array([10.0, 3.0, 0.0, 1.0, 20.0, 1.5]), np.array(3.0))
-    assert (below, above) == (1.0, 10.0)
-
-
 def test_four_trials_by_hand():
     """1, 2, 3, 6: mean 3, squared deviations 4 + 1 + 0 + 9 = 14, variance 14 / 3, error sqrt(14 / 3 / 4)."""
     mean, error = mean_and_standard_error(np.array([1.0, 2.0, 3.0, 6.0]))
@@ -150,12 +144,15 @@ def test_places_may_have_other_numbers_of_trials_and_equal_trials_have_no_width(
         assert line == pytest.approx(samples[0]) and low == pytest.approx(line) and high == pytest.approx(line)
 
 
-def test_the_spread_is_ginis_around_the_median_of_means():
+def test_the_spread_is_ginis_around_the_median_of_means_and_by_hand():
     samples = np.random.default_rng(0).exponential(size=(50, 7))
     middle = median_of_means(samples).value
     below, above = gini_below_and_above(samples, middle)
     line, low, high = spread_band(samples)
     assert np.array_equal(line, middle) and np.array_equal(low, middle - below) and np.array_equal(high, middle + above)
+    # Below 3: 0, 1, 1.5 with distances 1, 1.5, 0.5; above: 10 and 20; the trial at 3 is on neither side.
+    below, above = gini_below_and_above(np.array([10.0, 3.0, 0.0, 1.0, 20.0, 1.5]), np.array(3.0))
+    assert (below, above) == (1.0, 10.0)
 
 
 @pytest.mark.parametrize("law", ["exponential", "normal"])

@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
-from tests.mutations.mutation import Mutation
+from tests.mutations.broken_lines import Mutation
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = "dp_bandit_envs"

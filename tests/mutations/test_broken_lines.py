@@ -2,9 +2,8 @@
 
 import pytest
 
-from tests.mutations.broken_lines import FEW, MUTATIONS, NOISE
+from tests.mutations.broken_lines import FEW, MUTATIONS, NOISE, TABLE
 from tests.mutations.copies import ROOT, Copy, Result
-from tests.mutations.mutation import TABLE
 
 
 def test_every_line_is_there_and_changes():

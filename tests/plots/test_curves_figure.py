@@ -80,13 +80,10 @@ def test_one_legend_names_every_algorithm_once_with_its_guarantee(number):
     assert not any(notes(axes) for axes in figure.axes)
 
 
-def test_guarantees_that_differ_between_panels_are_said_in_each():
+def test_guarantees_that_differ_between_panels_are_said_in_each_and_those_unlike_most_by_name():
     figure = drawn(panels_of(2, guarantees=("eps 1", "eps 0.1")))
     assert texts(figure) == ["EXP3", "EXP3-tau"]
     assert [notes(axes) for axes in figure.axes] == [[r"$\varepsilon=1$"], [r"$\varepsilon=0.1$"]]
-
-
-def test_those_that_differ_from_most_are_named():
     panels = panels_of(2, ("EXP3", "DP-SE", "DP-TS"), ("eps 1", "eps 0.1"))
     odd = panels[1].curves[1]._replace(label="DP-SE (eps 0.05, delta 1e-06)")
     panels[1] = panels[1]._replace(curves=[panels[1].curves[0], odd, panels[1].curves[2]])
@@ -351,16 +348,13 @@ def test_no_two_lines_of_any_figure_are_alike():
             assert len({each.marker for each in looks.values()}) == len(names)
 
 
-def test_further_lines_of_an_algorithm_share_its_colour_alone():
+def test_every_algorithm_has_a_look_and_its_further_lines_share_the_colour_alone():
     looks = [Style(COLOURS[0], "--", "s")]
     for _ in range(5):
         looks.append(again(looks[0], looks))
     assert {each.colour for each in looks} == {COLOURS[0]}
     assert len({each.line for each in looks}) == len({each.marker for each in looks}) == 6
     assert again(looks[0], looks).colour != COLOURS[0]
-
-
-def test_every_algorithm_has_a_look_that_figures_can_give():
     assert set(STYLES) >= set(algorithm_names())
     for colour, line, marker in STYLES.values():
         assert colour in COLOURS and line in DASHES and marker in MARKERS
@@ -373,20 +367,14 @@ def test_any_two_colours_differ_for_colour_blind_readers(kind):
         assert np.abs(simulated(one, kind) - simulated(other, kind)).max() > 0.09, (one, other)
 
 
-def test_one_panel_alone_can_have_a_logarithmic_axis():
+def test_a_panel_has_its_own_scale_a_dashed_line_is_above_a_solid_one_and_a_curve_says_something_at_its_end():
     first, last = panels_of(2)
     figure = drawn([first, last._replace(y_scale="log")])
     assert [axes.get_yscale() for axes in figure.axes] == ["linear", "log"]
     assert figure.axes[0].get_ylim()[0] <= 0 < figure.axes[1].get_ylim()[0]
-
-
-def test_a_dashed_line_is_drawn_above_a_solid_one_that_it_equals():
     figure = drawn(panels_of(names=("EXP3", "DP-EXP3-Lap", "Batched-Lap-EXP3", "Batched-Lap-HTINF")))
     exp3, lap, batched, dotted = (line.get_zorder() for line in figure.axes[0].lines)
     assert exp3 < batched < lap < dotted
-
-
-def test_a_curve_says_something_at_its_last_place():
     curve = Curve("EXP3", "EXP3", LEVELS, np.ones((3, 1)) * LEVELS, end="eps 2")
     (text,) = drawn([Panel("Game", [curve])]).axes[0].texts
     assert (text.get_text(), text.xy) == (r"$\varepsilon=2$", (2.0, 2.0))

@@ -1,29 +1,45 @@
-"""Games side by side are those one at a time, and those of `play`, to the last bit, in blocks of any length."""
+"""Games side by side are those one at a time, and those of `play`, to the last bit: in any block, thread and order."""
 
+import contextlib
 import functools
 import math
+import os
+import pickle
+import re
+import subprocess
+import sys
 from types import FunctionType
 
 import gymnasium as gym
+import joblib
 import numpy as np
 import pytest
+from numba.core.registry import cpu_target
 
-from dp_bandit_envs import Exp3, LaplaceClipRescale, make_algorithm, play
+from dp_bandit_envs import Algorithm, BanditEnv, Exp3, LaplaceClipRescale, make_algorithm, play, simulate
 from dp_bandit_envs.adversaries import MemoryBounded, Replay, Stochastic
 from dp_bandit_envs.agents import Hedge, Ucb, Uniform
 from dp_bandit_envs.agents.exp3 import MOST_AHEAD
 from dp_bandit_envs.agents.functional import Functions
-from dp_bandit_envs.algorithms import Algorithm
-from dp_bandit_envs.envs.bandit_env import BanditEnv
+from dp_bandit_envs.compiling import numba_functions
 from dp_bandit_envs.simulation import engines, lanes
 from dp_bandit_envs.simulation.compiled_game import make_compiled_game
-from dp_bandit_envs.simulation.lanes import LANES, LaneSupport, supports
-from dp_bandit_envs.simulation.results import TrialResults
+from dp_bandit_envs.simulation.engines import LaneEngine
+from dp_bandit_envs.simulation.lanes import LANES, ROUND, LaneBlock, LaneGains, LaneLoop, LaneSupport, supports
+from dp_bandit_envs.simulation.results import StoppedEarlyError, TrialResults
 from dp_bandit_envs.wrappers import ExactSums, MiniBatchAverage, RandomizedResponse
-from tests.simulation.test_play_equals_simulate import ORDERS, LastBit
-from tests.tools.lane_games import Ends, assert_same_columns, assert_same_ends, one_at_a_time, side_by_side
+from tests.simulation.test_results_do_not_depend_on import assert_equal
+from tests.tools.both_ways import ORDERS, SEED, LastBit
+from tests.tools.lane_games import (
+    Ends,
+    assert_same_columns,
+    assert_same_ends,
+    compiled_games_of,
+    one_at_a_time,
+    side_by_side,
+)
+from tests.tools.toys import UncompiledExp3
 
-SEED = 20170208
 # Prime: no batch ends with it.
 HORIZON = 701
 
@@ -153,8 +169,8 @@ def test_they_are_where_all_gains_are_revealed(game):
 
 
 @pytest.mark.thorough
-@pytest.mark.slow_cases("16")
-@pytest.mark.parametrize("n_arms", [2, pytest.param(8, marks=pytest.mark.slow), 16])
+@pytest.mark.slow_cases("8", "16")
+@pytest.mark.parametrize("n_arms", [2, 8, 16])
 def test_they_are_with_few_and_many_arms(n_arms):
     chosen = [one for one in bandits() if one.name in ("pairs at rate 1", "UCB")]
     found = assert_same_three_ways(made("FullyOblivious", n_arms=n_arms), chosen)
@@ -221,26 +237,6 @@ def test_pieces_and_calls_of_any_length(env, alone, rounds, pieces, monkeypatch)
     assert_same_ends(side_by_side(env, PLAYERS, SEED, range(20), CHECKPOINTS), part_of(alone, range(20)))
 
 
-def test_few_checkpoints_are_a_selection_from_all(env, alone):
-    for checkpoints in ([BLOCK_HORIZON], [7, BLOCK_HORIZON]):
-        found = side_by_side(env, PLAYERS, SEED, range(18), checkpoints)
-        chosen = np.searchsorted(CHECKPOINTS, checkpoints)
-        for trial, columns in enumerate(found.columns):
-            for name, column in columns.items():
-                whole = alone.columns[trial][name]
-                fewer = [None if part is None else part[chosen] for part in whole[:5]]
-                assert_same_columns(column, type(whole)(*fewer, whole.pulls), (trial, name))
-
-
-def test_company_changes_nothing(env, alone):
-    for players in (PLAYERS[:1], PLAYERS[::-1]):
-        found = side_by_side(env, players, SEED, range(18), CHECKPOINTS)
-        for columns, whole in zip(found.columns, alone.columns, strict=False):
-            assert list(columns) == [player.name for player in players]
-            for name, column in columns.items():
-                assert_same_columns(column, whole[name], name)
-
-
 @pytest.mark.thorough
 @pytest.mark.slow_cases("Oblivious-2")
 @pytest.mark.parametrize(("game", "place"), [("Stochastic", 0), ("FullyOblivious", 1), ("Oblivious", 2)])
@@ -277,3 +273,209 @@ def test_every_number_of_arms_and_much_and_little_noise(name, n_arms):
     for epsilon in (0.1, 1.0, math.inf):
         algorithms = experts(epsilon) if name == "Experts" else bandits(epsilon)
         assert_same_three_ways(made(name, 3001, n_arms=n_arms), algorithms, range(4, 24))
+
+
+# ---- stopped, in threads and processes, and in memory
+SWITCHING, TWO = "DPBandit-Switching-v0", ["EXP3", "DP-EXP3-Lap"]
+
+
+def work(horizon=300, players=TWO):
+    env = gym.make(SWITCHING, horizon=horizon)
+    games = compiled_games_of(env, [*map(make_algorithm, players)], [horizon])
+    return LaneEngine(env.unwrapped.adversary, games, 3, np.array([horizon]))
+
+
+def test_work_stops_before_the_next_block_of_rounds(monkeypatch):
+    monkeypatch.setattr(engines, "LANE_NUMBERS", 5 * 4 * 16)
+    monkeypatch.setattr(engines, "LANE_ROUNDS", 10 * 2 * 16)
+    played = []
+    monkeypatch.setattr(LaneBlock, "check", lambda made: played.append(made.arguments.clocks[:, ROUND].tolist()))
+    with pytest.raises(StoppedEarlyError):
+        work().run(range(40), lambda: len(played) >= 7)
+    # Seven calls of two pieces of five rounds, of the adversary and both algorithms; the other trials were not begun.
+    assert played == [[10 * call] * 3 for call in range(1, 8)]
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_an_interrupt_in_a_block_ends_everything_at_once(jobs, monkeypatch):
+    """As Ctrl-C does when machine code returns; what was played before is counted."""
+    monkeypatch.setattr(engines, "LANE_NUMBERS", 10 * 4 * 16)
+    monkeypatch.setattr(engines, "LANE_ROUNDS", 1)
+    done, blocks = [], []
+
+    def progress(games, of):
+        done.append(games)
+        if games >= 2 * 20:
+            raise KeyboardInterrupt
+
+    real = LaneEngine._run
+    monkeypatch.setattr(
+        LaneEngine, "_run", lambda self, trials, stopped: blocks.append(trials) or real(self, trials, stopped)
+    )
+    with pytest.raises(KeyboardInterrupt):
+        simulate(SWITCHING, TWO, horizon=20_000, trials=16 * 40, jobs=jobs, progress=progress)
+    assert done == [32, 64]
+    assert len(blocks) < 40
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_progress_counts_each_game_once(jobs):
+    told = []
+    players = [*TWO, "DP-UCB", Algorithm("own", UncompiledExp3)]
+    simulate(SWITCHING, players, horizon=50, trials=21, jobs=jobs, progress=lambda *numbers: told.append(numbers))
+    assert {of for _, of in told} == {84}
+    done = [games for games, _ in told]
+    steps = sorted(np.diff([0, *done]))
+    assert steps[0] > 0 and done[-1] == 84
+    # Two algorithms in lanes, 16 and 5 games at a time, one beside them, and one that is played.
+    assert jobs > 1 or steps == [*[1] * 21, 10, 21, 32]
+
+
+def test_threads_and_processes_play_the_same_games(monkeypatch):
+    monkeypatch.setattr(engines, "LANE_NUMBERS", 64 * 4 * 16)
+    given = {"horizon": 2000, "trials": 70, "seed": 5, "checkpoints": 4, "first_trial": 3}
+    alone = simulate(SWITCHING, [*TWO, "EXP3-tau"], **given)
+    assert {outcome.engine for outcome in alone.values()} == {"lanes"}
+    for backend, jobs in ((None, 4), ("loky", 2), ("threading", 2)):
+        with joblib.parallel_config(backend) if backend else contextlib.nullcontext():
+            assert_equal(alone, simulate(SWITCHING, [*TWO, "EXP3-tau"], jobs=jobs, **given))
+
+
+def test_pickled_work_plays_the_same_games_before_and_after_it_has_played():
+    """And nothing of one block is left in the next, nor in the adversary that was given."""
+    mine = work()
+    sent = [pickle.loads(pickle.dumps(mine))]
+    found = mine.run(range(5))
+    sent.append(pickle.loads(pickle.dumps(mine)))
+    assert "seed" not in repr(mine)
+    mine.run(range(7, 30))
+    for other in [mine, *sent]:
+        again = other.run(range(5))
+        for name in found:
+            assert_same_columns(found[name], again[name])
+
+
+PROGRAM = """
+import gc, resource, sys
+from dp_bandit_envs import simulate
+
+def peak():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+def play(horizon, trials):
+    found = simulate("DPBandit-Switching-v0", ["EXP3", "DP-EXP3-Lap"], horizon=horizon, trials=trials, checkpoints=2)
+    assert found["EXP3"].engine == "lanes"
+    return peak()
+
+play(20_000, 32)
+print(peak(), play(500_000, 32), play(20_000, 1024))
+"""
+
+
+@pytest.mark.thorough
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="ru_maxrss in kilobytes")
+def test_memory_is_flat_in_rounds_and_trials():
+    """The gains of 500,000 rounds would be a quarter of a gigabyte; of a game, some hundred bytes are kept."""
+    done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True)
+    first, longer, more = map(int, done.stdout.split())
+    assert longer - first < 2**22
+    assert more - first < 2**22
+
+
+# ---- many games in a vector register, and every operation rounded by itself
+TRIPLE, _, FEATURES = cpu_target.target_context.codegen().magic_tuple()
+WITH_AVX2 = TRIPLE.startswith("x86_64") and "+avx2" in FEATURES
+DIVISION = re.compile(r"\bvdivpd\s.*%[yz]mm")
+FUSED = re.compile(r"\bvf(n?m(add|sub)|maddsub|msubadd)\w+")
+
+
+@pytest.fixture
+def afresh(monkeypatch):
+    """Machine code from disk has no assembly to show."""
+    if not WITH_AVX2:
+        pytest.skip("instructions of x86-64 with AVX2")
+
+    def nowhere(*arguments):
+        raise RuntimeError
+
+    monkeypatch.setattr(numba_functions, "MachineCode", nowhere)
+    for name in ("_play_loop", "_draw_loop"):
+        monkeypatch.setattr(lanes, name, getattr(lanes, name).__wrapped__)
+
+
+def assembly(loop):
+    """Return the machine code of a loop as text."""
+    assert loop.address
+    (text,) = loop.compiled._dispatcher.inspect_asm().values()
+    return text
+
+
+def of_algorithm(name, n_arms, env_id="DPBandit-Stochastic-v0", *, alone=False):
+    env = gym.make(env_id, n_arms=n_arms, horizon=100)
+    adversary = env.unwrapped.adversary
+    assert not alone or type(adversary) in lanes.DRAWN_ALONE
+    return assembly(LaneLoop(make_compiled_game(make_algorithm(name), env), (adversary, adversary) if alone else None))
+
+
+def divisions(text):
+    """Return how many divisions are of vectors, in code where nothing is fused."""
+    assert not FUSED.search(text)
+    return len(DIVISION.findall(text))
+
+
+@pytest.mark.thorough
+@pytest.mark.slow_cases("FullyOblivious", "Oblivious", "Deterministic")
+@pytest.mark.parametrize("game", ["Stochastic", "FullyOblivious", "Oblivious", "Deterministic"])
+def test_games_are_divided_side_by_side_where_an_algorithm_draws_the_gains(game, afresh):
+    """EXP3 divides twice a round, so that a loop without vectors has no such division."""
+    assert divisions(of_algorithm("EXP3", 4, f"DPBandit-{game}-v0", alone=True)) >= 2
+
+
+@pytest.mark.thorough
+@pytest.mark.slow_cases("Batched-Lap-EXP3-8", "EXP3-tau-2")
+@pytest.mark.parametrize(("name", "n_arms"), [("DP-EXP3-Lap", 16), ("Batched-Lap-EXP3", 8), ("EXP3-tau", 2)])
+def test_so_they_are_where_gains_are_given(name, n_arms, afresh):
+    """With 16 arms LLVM thinks that vectors do not pay, and uses them because it is told to."""
+    assert divisions(of_algorithm(name, n_arms)) >= 2
+
+
+def test_these_instructions_would_be_found():
+    assert divisions("\tvdivpd\t%zmm1, %zmm2, %zmm3") == 1 and divisions("\tvdivpd\t%xmm1, %xmm2, %xmm3") == 0
+    assert FUSED.search("\tvfmadd213pd\t%ymm1") and FUSED.search("\tvfnmsub231sd\t%xmm1")
+
+
+@pytest.mark.thorough
+@pytest.mark.slow_cases("Stochastic", "FullyOblivious")
+@pytest.mark.parametrize("game", ["Switching", "Stochastic", "FullyOblivious"])
+def test_nothing_is_fused_in_the_loops_of_gains(game, afresh):
+    adversary = gym.make(f"DPBandit-{game}-v0", horizon=100).unwrapped.adversary
+    text = assembly(LaneGains(adversary, adversary))
+    assert not FUSED.search(text)
+    assert re.search(r"\bv(add|sub|cmp\w*|mul)pd\s.*%[yz]mm", text)
+
+
+AVX512 = "+avx,+avx2,+avx512f,+avx512bw,+avx512dq,+avx512vl,+prefer-256-bit"
+"""What LLVM says of Intel's processors."""
+FOR_INTEL = """
+import numpy
+from dp_bandit_envs.compiling.compiled import AddressedFunction
+
+def twice(numbers):
+    for i in range(len(numbers)):
+        numbers[i] = numbers[i] / 3.0
+
+loop = AddressedFunction(twice, {})
+loop.address(numpy.zeros(2))
+print(*loop._dispatcher.inspect_asm().values())
+"""
+
+
+@pytest.mark.thorough
+@pytest.mark.skipif(not WITH_AVX2, reason="instructions of x86-64 with AVX2")
+def test_registers_of_512_bits_are_used_in_full():
+    """The machine code is made for such a processor, and not run."""
+    settings = {**os.environ, "NUMBA_CPU_NAME": "skylake-avx512", "NUMBA_CPU_FEATURES": AVX512}
+    command = [sys.executable, "-c", FOR_INTEL]
+    text = subprocess.run(command, env=settings, stdout=subprocess.PIPE, text=True, check=True).stdout
+    assert re.search(r"\bvdivpd\s.*%zmm", text)

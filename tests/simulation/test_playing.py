@@ -1,34 +1,25 @@
-"""One game by hand: what `play` writes down, against sums done the slow way."""
+"""One game by hand: what `play` writes down, against sums done the slow way; and regret against means that move."""
+
+import functools
+import math
+from typing import NamedTuple
 
 import gymnasium as gym
 import numpy as np
 import pytest
 
-from dp_bandit_envs import play, simulate
-from dp_bandit_envs.adversaries import GainTable, MemoryBounded, Stochastic
-from dp_bandit_envs.envs.bandit_env import BanditEnv
+from dp_bandit_envs import BanditEnv, compare, make_algorithm, play, simulate
+from dp_bandit_envs.adversaries import GainTable, MemoryBounded, Shifting, Stochastic
+from dp_bandit_envs.adversaries.adversary import RoundByRound
 from dp_bandit_envs.simulation import Game
+from dp_bandit_envs.simulation.engines import always_compiled
 from dp_bandit_envs.wrappers import MiniBatchAverage
+from tests.tools.both_ways import assert_same
 from tests.tools.refusals import refused
+from tests.tools.toys import Script
 
 # Every number is a multiple of 1/8, so that sums are exact.
 TABLE = np.array([[0.5, 1.0, 0.0], [0.25, 0.0, 1.0], [1.0, 0.125, 0.5], [0.0, 1.0, 0.25], [0.75, 0.5, 1.0]])
-
-
-class Script:
-    """Plays a list of arms and remembers what it saw."""
-
-    def __init__(self, arms):
-        self.arms = arms
-
-    def begin(self, *, n_arms, horizon, rng):
-        self.left, self.seen, self.horizon = list(self.arms), [], horizon
-
-    def select_arm(self):
-        return self.left.pop(0)
-
-    def update(self, arm, observation):
-        self.seen.append(observation["gain"].tolist())
 
 
 def test_a_game_by_hand():
@@ -114,18 +105,118 @@ def test_an_environment_can_be_played_again_and_after_an_error():
     assert len(again.arms) == 5
 
 
-def test_simulate_against_brute_force():
-    """The compiled loop on the table above, with the arms read off from the counts of pulls at every round."""
-    rng = np.random.default_rng(3)
-    table = rng.integers(0, 9, (60, 3)) / 8
-    simulation = simulate(
-        lambda: BanditEnv(MemoryBounded(memory=2, gains=GainTable(table))), ["EXP3-tau", "EXP3"], checkpoints=60
-    )
-    for outcome, tau in ((simulation["EXP3-tau"], 2), (simulation["EXP3"], 1)):
-        differences = np.diff(outcome.collected[0], prepend=0.0)
-        # A round that pays names its arm wherever the table's row has no equal numbers.
-        for t, gain in enumerate(differences):
-            assert gain == 0.0 or gain in table[t]
-        best = np.cumsum(table, axis=0).max(axis=1)
-        assert np.array_equal(outcome.external_regret[0], best - np.cumsum(differences))
-        assert tau == 1 or outcome.switches[0, -1] <= 60 / tau
+# ---- dynamic regret: against the best arm of each round
+
+
+class Aside(gym.ActionWrapper):
+    """Not part of the compiled loop."""
+
+    def action(self, action):
+        return action
+
+
+GAME = {"horizon": 700, "n_arms": 3}
+GIVEN = {**GAME, "trials": 4, "seed": 6, "checkpoints": 7}
+
+
+@pytest.mark.parametrize("options", [{"shifts": 4, "gap": 0.5}, {"budget": 5.0}], ids=str)
+def test_compiled_games_have_the_dynamic_regret_of_play(options):
+    assert_same("DPBandit-Shifting-v0", [*map(make_algorithm, ("DP-KLUCB", "EXP3-tau"))], n_arms=3, **options)
+    with always_compiled():
+        outcome = simulate(("Shifting", options), "EXP3-tau", **GIVEN)["EXP3-tau"]
+    assert outcome.pseudo_regret is None
+    assert np.all((outcome.dynamic_regret[:, -1] > outcome.dynamic_regret[:, 0]) & (outcome.dynamic_regret[:, 0] > 0))
+
+
+def test_games_in_python_have_it_too():
+    make = functools.partial(gym.make, "DPBandit-Shifting-v0", horizon=300)
+    assert_same(lambda: Aside(make()), [make_algorithm("UCB")], engine="play")
+
+
+def test_where_means_stay_it_is_the_pseudo_regret():
+    with always_compiled():
+        outcome = simulate("Stochastic", ["UCB"], **GIVEN)["UCB"]
+    assert outcome.engine == "lanes"
+    assert outcome.dynamic_regret.tolist() == outcome.pseudo_regret.tolist()
+    assert outcome.mean("dynamic_regret").tolist() == outcome.mean("pseudo_regret").tolist()
+    game = play("Stochastic", "UCB", seed=6, **GAME)
+    assert game.dynamic_regret is game.pseudo_regret
+
+
+def test_a_summary_and_a_comparison_have_it():
+    with always_compiled():
+        whole = simulate("Shifting", ["UCB"], **GIVEN)["UCB"]
+        summary = simulate("Shifting", ["UCB"], keep="summary", **GIVEN)["UCB"]
+    assert summary.last("dynamic_regret").tolist() == whole.dynamic_regret[:, -1].tolist()
+    assert summary.mean("dynamic_regret") == pytest.approx(whole.dynamic_regret.mean(axis=0), rel=1e-12)
+    with refused(AttributeError, "dynamic_regret", "keep='summary'"):
+        _ = summary.dynamic_regret
+    compared = compare(["Shifting", "Stochastic"], ["UCB"], horizon=200, trials=2, seed=6)
+    moving, still = compared.entries
+    assert "dynamic_regret" in moving.measures and "dynamic_regret" not in still.measures
+    assert still.values("dynamic_regret").tolist() == still.values("pseudo_regret").tolist()
+    assert "UCB" in compared.table(measure="dynamic_regret")
+
+
+class Coins(NamedTuple):
+    """When arms change places."""
+
+    change: int
+
+
+def certain(state, t, row, rng):
+    """Arm 0 pays 1 before the change, and arm 1 from then on."""
+    for arm in range(len(row)):
+        row[arm] = 1.0 if (arm == 0) == (t < state.change) else 0.0
+
+
+class Half(RoundByRound):
+    """Certain gains that change places after 20 of 50 rounds."""
+
+    next_round = staticmethod(certain)
+
+    def first_round_state(self, rng):
+        return Coins(21)
+
+    def means_at(self, rounds):
+        return np.column_stack([rounds < 21, rounds >= 21])
+
+
+def test_an_own_adversary_gives_its_means_by_means_at():
+    """Each round with the other arm loses 1; external regret is against arm 1, which pays in 30 of 50 rounds."""
+    with always_compiled():
+        outcome = simulate(Half(2, 50), ["UCB"], trials=1, seed=1)["UCB"]
+    lost = outcome.dynamic_regret[0, -1]
+    assert outcome.engine == "compiled" and 0 < lost < 50
+    assert (outcome.collected[0, -1], outcome.external_regret[0, -1]) == (50 - lost, 30 - (50 - lost))
+    assert play(Half(2, 50), "UCB", seed=1).dynamic_regret[-1] == lost
+
+
+@pytest.mark.parametrize("wrong", [[0.5, 0.4], [[0.5, 0.4]], [["a", "b"]] * 50, [[math.nan, 0.4]] * 50], ids=str)
+def test_means_of_another_shape_or_kind_are_refused(wrong):
+    class Wrong(Half):
+        def means_at(self, rounds):
+            return wrong
+
+    with refused(ValueError, "Wrong.means_at", (50, 2)):
+        play(Wrong(2, 50), "UCB")
+    with always_compiled(), refused(ValueError, "Wrong.means_at", (50, 2)):
+        simulate(Wrong(2, 50), ["UCB"], trials=1)
+
+
+def test_unknown_means_have_none():
+    class Silent(Shifting):
+        def means_at(self, rounds):
+            return None
+
+        def next_gains(self, rounds):
+            return np.full((rounds, self.n_arms), 0.5)
+
+    with always_compiled():
+        outcome = simulate(Silent(3, 40), ["UCB"], trials=2, seed=1)["UCB"]
+    assert outcome.engine == "compiled" and outcome.dynamic_regret is None
+    assert play(Silent(3, 40), "UCB", seed=1).dynamic_regret is None
+    with refused(ValueError, "dynamic_regret", "external_regret"):
+        outcome.last("dynamic_regret")
+    charged = simulate("Switching", ["UCB"], horizon=40, trials=2, seed=1)["UCB"]
+    assert charged.dynamic_regret is None

@@ -1,17 +1,23 @@
-"""A simulation as a figure and as a table, that no name breaks them, and what is left of it with keep="summary"."""
+"""A simulation and a game as text, figure and table, that no name breaks them, and what keep="summary" leaves."""
 
 import dataclasses
 import pickle
 import tracemalloc
 import xml.etree.ElementTree as ElementTree
 
+import gymnasium as gym
 import numpy as np
 import pytest
 
-from dp_bandit_envs import PrivacyGuarantee, simulate
+from dp_bandit_envs import Exp3, LaplaceClipRescale, PrivacyGuarantee, compare, make_algorithm, play, simulate
+from dp_bandit_envs.adversaries import GainTable
+from dp_bandit_envs.algorithms import Algorithm
+from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.metrics import BANDS, Moments, band_of
 from dp_bandit_envs.plots.plot_style import as_bytes
+from dp_bandit_envs.privacy.guarantee import shown_epsilon
 from dp_bandit_envs.simulation.results import MEASURES, STOPPING, Outcome, Simulation
+from dp_bandit_envs.text import aligned_table
 from tests.tools.refusals import refused
 
 ROUNDS = np.array([10, 20, 40, 100])
@@ -78,16 +84,10 @@ def test_all_algorithms_are_drawn_with_their_guarantees(band):
     assert axes.get_title(loc="left") == "$T=100$"
 
 
-MEASURED = {
-    "external_regret": (1, "external regret (gain)"),
-    "policy_regret": (2, "policy regret (gain)"),
-    "pseudo_regret": (3, "pseudo-regret (gain)"),
-    "collected": (4, "collected gain"),
-}
-
-
 def test_each_measure_can_be_drawn_over_linear_or_logarithmic_rounds():
-    for measure, (factor, label) in MEASURED.items():
+    measures = ("external_regret", "policy_regret", "pseudo_regret", "collected")
+    labels = ("external regret (gain)", "policy regret (gain)", "pseudo-regret (gain)", "collected gain")
+    for factor, (measure, label) in enumerate(zip(measures, labels, strict=True), 1):
         (axes,) = outcome().plot(measure).axes
         assert axes.lines[0].get_ydata() == pytest.approx(factor * np.sqrt(ROUNDS)) and axes.get_ylabel() == label
         assert axes.lines[0].get_xdata().tolist() == ROUNDS.tolist()
@@ -164,3 +164,83 @@ def test_memory_of_a_summary_does_not_grow_with_the_checkpoints_of_trials():
 
     simulate("DPBandit-Stochastic-v0", ["EXP3"], horizon=100, trials=100, keep="summary")  # compiles
     assert peak(2000, "summary") - peak(800, "summary") < 1e6 < 6.5e6 < peak(2000, "trials")
+
+
+# ---- what a game and a comparison show at a prompt
+def coins(**options):
+    return gym.make("DPBandit-Stochastic-v0", means=[0.2, 0.8], horizon=300, **options)
+
+
+@pytest.mark.parametrize(
+    ("environment", "algorithm", "name", "level"),
+    [
+        (coins, "DP-KLUCB", "DP-KLUCB", "eps 1"),
+        (coins, make_algorithm("DP-KLUCB", epsilon=0.5, label="mine"), "mine", "eps 0.5"),
+        (coins, "EXP3", "EXP3", str(shown_epsilon(make_algorithm("EXP3").guarantee(n_arms=2, horizon=300)))),
+        (coins, Exp3(), "Exp3", "no privacy"),
+        (coins, Algorithm("of mine", Exp3), "of mine", "no privacy"),
+        (lambda: LaplaceClipRescale(coins(), epsilon=0.25), Exp3(), "Exp3", "eps 0.25"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_a_game_is_one_line_with_name_rounds_regret_and_guarantee(environment, algorithm, name, level):
+    game = play(environment(), algorithm, seed=0)
+    assert repr(game) == f"Game({name}: 300 rounds, pseudo-regret {game.pseudo_regret[-1]:.1f}, {level})"
+
+
+def test_the_external_regret_is_shown_where_means_are_unknown_and_the_gain_where_no_regret_is_known():
+    game = play(BanditEnv(GainTable([[0.0, 1.0]])), Exp3(), seed=0)
+    assert repr(game) == f"Game(Exp3: 1 round, external regret {game.external_regret[-1]:.1f}, no privacy)"
+    object.__setattr__(game, "external_regret", np.full(1, np.nan))
+    assert repr(game) == f"Game(Exp3: 1 round, collected {game.gains.sum():.1f}, no privacy)"
+    with refused(ValueError, "pseudo_regret", "unknown", "'external_regret'"):
+        game.plot("pseudo_regret")
+    with refused(ValueError, "unknown measure 'regret'", "external_regret"):
+        game.plot("regret")
+
+
+def test_a_pickled_game_has_the_guarantee_of_the_algorithm_in_the_game_and_no_environment():
+    algorithm = Algorithm("mine", lambda: Exp3(), lambda env: LaplaceClipRescale(env, epsilon=0.25))
+    game = play(coins(), algorithm, seed=0)
+    assert game.guarantee == algorithm.guarantee_in(coins())
+    again = pickle.loads(pickle.dumps(game))
+    assert repr(again) == repr(game) and again.guarantee == game.guarantee
+    assert again.find_guarantee is None
+
+
+def test_plot_draws_each_round_of_a_short_game_and_the_last_of_a_long_one():
+    game = play(coins(), "DP-KLUCB", seed=0)
+    (axes,) = game.plot().axes
+    line = axes.lines[0]
+    assert axes.get_ylabel() == "pseudo-regret (gain)"
+    assert line.get_xdata().tolist() == list(range(1, 301))
+    np.testing.assert_array_equal(line.get_ydata(), game.pseudo_regret)
+    long = play("Stochastic", "Uniform", horizon=5000, seed=0)
+    drawn = long.plot("collected").axes[0].lines[0]
+    assert len(drawn.get_xdata()) == 1000 and drawn.get_xdata()[[0, -1]].tolist() == [1, 5000]
+    assert drawn.get_ydata()[-1] == long.collected[-1]
+
+
+SMALL = {"horizon": 60, "trials": 3, "seed": 0, "progress": False}
+
+
+def test_a_comparison_prints_a_short_aligned_table():
+    compared = compare("Stochastic", ["Uniform", "DP-KLUCB"], epsilon=[0.1, 2], **SMALL)
+    about, head, *lines = str(compared).splitlines()
+    assert about == "External regret after the last round, Stochastic, 3 trials, seed 0"
+    assert head.split() == ["algorithm", "guarantee", "mean", "±", "s.e."]
+    assert [line.split("  ")[0] for line in lines] == ["Uniform", "DP-KLUCB (epsilon=0.1)", "DP-KLUCB (epsilon=2)"]
+    assert len({len(line) for line in (head, *lines)}) == 1
+    mean = compared.entries[0].values("external_regret")[:, -1].mean()
+    assert lines[0].split()[1:4] == ["eps", "0", f"{mean:.1f}"]
+
+
+def test_environments_and_trials_have_a_column_where_they_differ_and_one_trial_has_no_error():
+    compared = compare(["Stochastic", "Switching"], "UCB", **SMALL)
+    assert str(compared).splitlines()[1].split() == ["environment", "algorithm", "guarantee", "mean", "±", "s.e."]
+    both = compare("Stochastic", "UCB", **SMALL) + compare("Stochastic", "EXP3", **{**SMALL, "trials": 2})
+    lines = [line.split() for line in str(both).splitlines()]
+    assert lines[1][2] == "trials" and [lines[2][3], lines[3][-4]] == ["3", "2"]
+
+    assert "±" not in str(compare("Stochastic", "UCB", **{**SMALL, "trials": 1})).splitlines()[-1]
+    assert aligned_table([["a", "number"], ["longer", "7"]]) == "a       number\nlonger       7"

@@ -1,10 +1,11 @@
 """Seeds go by trial: cores, tasks, splits, checkpoints and company change nothing in a trial."""
 
+import itertools
+
 import numpy as np
 import pytest
 
-from dp_bandit_envs import simulate
-from dp_bandit_envs.algorithms import Algorithm, make_algorithm
+from dp_bandit_envs import Algorithm, make_algorithm, simulate
 from dp_bandit_envs.envs.registration import IDS
 from dp_bandit_envs.simulation import engines as engines_module, workers
 from dp_bandit_envs.simulation.results import TaskResults, TrialResults
@@ -31,12 +32,10 @@ class Greedy:
 
 def assert_equal(one, other, trials=slice(None)):
     assert list(one) == list(other)
-    for name in one:
-        for field in FIELDS:
-            left, right = getattr(one[name], field), getattr(other[name], field)
-            assert (left is None) == (right is None)
-            if left is not None:
-                assert np.array_equal(left[trials], right), (name, field)
+    for name, field in itertools.product(one, FIELDS):
+        left, right = getattr(one[name], field), getattr(other[name], field)
+        assert (left is None) == (right is None)
+        assert left is None or np.array_equal(left[trials], right), (name, field)
 
 
 @pytest.mark.thorough
@@ -88,19 +87,21 @@ def test_company(names):
             assert_equal(alone, {name: other[name]})
 
 
-@pytest.mark.parametrize("rounds_at_once", [1, 64])
-def test_checkpoints_and_blocks(monkeypatch, rounds_at_once):
-    """A few checkpoints are a selection from all, wherever blocks end."""
-    names = ["EXP3", "EXP3-tau", "DP-EXP3-Lap"]
-    full = simulate("DPBandit-Switching-v0", names, horizon=300, trials=2, checkpoints=range(1, 301))
-    monkeypatch.setattr(engines_module, "ROUNDS_AT_ONCE", rounds_at_once)
+@pytest.mark.parametrize(("trials", "rounds"), [(2, 1), (2, 64), (4, 64)])
+def test_checkpoints_and_blocks(trials, rounds, monkeypatch):
+    """A few checkpoints are a selection from all, wherever blocks end, one by one and side by side."""
+    given = {"algorithms": ["EXP3", "EXP3-tau", "DP-EXP3-Lap"], "horizon": 300, "trials": trials}
+    full = simulate("DPBandit-Switching-v0", checkpoints=range(1, 301), **given)
+    monkeypatch.setattr(engines_module, "ROUNDS_AT_ONCE", rounds)
+    monkeypatch.setattr(engines_module, "LANE_NUMBERS", rounds)
     chosen = [1, 6, 7, 8, 64, 65, 299]
-    few = simulate("DPBandit-Switching-v0", names, horizon=300, trials=2, checkpoints=chosen)
+    few = simulate("DPBandit-Switching-v0", checkpoints=chosen, **given)
     assert few.checkpoints.tolist() == [*chosen, 300]
-    for name in names:
+    for name, outcome in few.items():
+        assert outcome.engine == ("lanes" if trials == 4 else "compiled")
         for field in ("external_regret", "policy_regret", "collected", "switches"):
-            assert np.array_equal(getattr(full[name], field)[:, few.checkpoints - 1], getattr(few[name], field))
-        assert np.array_equal(full[name].pulls, few[name].pulls)
+            assert np.array_equal(getattr(full[name], field)[:, few.checkpoints - 1], getattr(outcome, field))
+        assert np.array_equal(full[name].pulls, outcome.pulls)
 
 
 def test_another_seed_or_trial_is_another_game():
@@ -116,8 +117,6 @@ def test_another_seed_or_trial_is_another_game():
 
 
 class Fake:
-    """Stands for work that is never played."""
-
     def __init__(self, at_once=1):
         self.at_once = at_once
 

@@ -52,14 +52,11 @@ def test_noise_inside_the_average_scores_less_than_outside():
 # ---- claims that the reference answers, for all algorithms ---------------------------------------------------------
 
 
-def test_the_reference_has_dp_imed_and_dp_klucb_lead_stochastic_arms_among_the_private():
+def test_the_reference_has_dp_imed_and_dp_klucb_lead_stochastic_arms_and_exp3_tau_lead_exp3_with_a_charge():
     for level in (1.0, 10.0):
         best = [name for name, _ in best_of(reference(), "quick", level, "stochastic")]
         leading = [name for name in best if not name.startswith("Clipped-Lap")][:2]
         assert set(leading) == {"DP-IMED", "DP-KLUCB"}
-
-
-def test_the_reference_has_exp3_tau_lead_exp3_where_a_change_of_arm_is_charged():
     for task in SWITCHING:
         scores = {row.name: row.score for row in reference().rows(task, "quick", None)}
         assert scores["EXP3-tau"] > scores["EXP3"] + 0.5

@@ -194,32 +194,26 @@ def test_what_trains_a_model_gets_games_that_are_not_scored():
 
 
 def test_there_are_three_kinds_of_cannot():
-    agents = {"no guarantee": "EXP3", "other game": "Hedge", "Raising": Raising, "Outside": Outside, "fine": "DP-KLUCB"}
+    failing = {"Raising": Raising, "Outside": Outside, "Leaving": Leaving}
+    agents = {"no guarantee": "EXP3", "other game": "Hedge", **failing, "fine": "DP-KLUCB"}
     scores = evaluate(agents)
     cells = {label: scores.cell(label, EASY, 1) for label in agents}
     assert {label: cell.get("cannot") for label, cell in cells.items()} == {
         "no guarantee": "guarantee",
         "other game": "game",
-        "Raising": "failed",
-        "Outside": "failed",
+        **dict.fromkeys(failing, "failed"),
         "fine": None,
     }
     assert {label: cell["score"] for label, cell in cells.items() if label != "fine"} == {
-        "no guarantee": None, "other game": None, "Raising": 0, "Outside": 0
+        "no guarantee": None, "other game": None, **dict.fromkeys(failing, 0)
     }  # fmt: skip
     assert "out of ideas" in cells["Raising"]["reason"] and "1000" in cells["Outside"]["reason"]
+    assert cells["Leaving"]["reason"] == "SystemExit: 3"
     assert "EXP3" in cells["no guarantee"]["reason"] and "reveal" in cells["other game"]["reason"]
     text = str(scores)
     assert "no guarantee in stochastic/gap-0.3" in text and "failed in stochastic/gap-0.3" in text
-    assert [total["agent"] for total in scores.totals] == ["Raising", "Outside", "fine"]
+    assert [total["agent"] for total in scores.totals] == [*failing, "fine"]
     assert all(total["rank"] is None and total["coverage"] == pytest.approx(1 / 18) for total in scores.totals)
-
-
-def test_an_agent_that_leaves_costs_its_own_cell_only():
-    scores = evaluate({"Leaving": Leaving, "fine": Ucb})
-    cell = scores.cell("Leaving", EASY, 1)
-    assert (cell["cannot"], cell["score"], cell["reason"]) == ("failed", 0, "SystemExit: 3")
-    assert scores.cell("fine", EASY, 1)["score"] is not None
 
 
 @pytest.mark.parametrize("agent", [Endless, Sleeping, Stubborn])

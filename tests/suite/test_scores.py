@@ -41,17 +41,14 @@ def test_a_best_that_is_not_better_than_chance_is_refused(best):
         score_of([50.0], [100.0], best)
 
 
-def test_an_axis_counts_the_same_however_many_tasks_it_has():
+def test_an_axis_counts_the_same_however_many_tasks_it_has_and_the_floor_is_in_means_only():
     """(.9 + .5) / 2 = .7 and .1: the total is .4, while the mean over tasks is .5."""
     scores = {"a/one": 0.9, "a/two": 0.5, "b/one": 0.1}
     assert axis_means(scores) == pytest.approx({"a": 0.7, "b": 0.1})
     assert total_of(scores) == pytest.approx(0.4)
     of_arrays = {task: np.array([score, score + 0.1]) for task, score in scores.items()}
     np.testing.assert_allclose(total_of(of_arrays), [0.4, 0.5])
-
-
-def test_the_floor_is_in_means_only():
-    """-5 counts as -1 in the axis: (-1 + 1) / 2 = 0; a score above 1 counts as it is."""
+    # -5 counts as -1 in the axis: (-1 + 1) / 2 = 0; a score above 1 counts as it is.
     scores = {"a/one": -5.0, "a/two": 1.0, "b/one": 1.2}
     assert axis_means(scores) == pytest.approx({"a": 0.0, "b": 1.2})
     assert total_of(scores) == pytest.approx(0.6)
@@ -96,12 +93,7 @@ def test_resampled_scores_have_the_standard_error_of_a_score():
     assert low < score_of(regret, chance, best) < high
 
 
-def test_an_interval_by_hand():
-    """The 2.5 % and 97.5 % quantiles of 0, 1, ..., 1000 are 25 and 975."""
-    assert interval_of(np.arange(1001.0)) == pytest.approx((25, 975))
-
-
-def test_a_standing_by_hand():
+def test_a_standing_and_an_interval_by_hand():
     """Axis a has tasks .5 and -3, which counts -1: mean -.25; b has .45; the total is .1.
 
     Its error: two tasks of axis a count 1/4 each, the one of b 1/2: sqrt((.4/4)^2 + (.8/4)^2 + (.4/2)^2) = .3; that of
@@ -110,6 +102,8 @@ def test_a_standing_by_hand():
     standing = standing_of({"a/one": (0.5, 0.4), "a/two": (-3.0, 0.8), "b/one": (0.45, 0.4)})
     assert standing.total == pytest.approx(0.1) and standing.error == pytest.approx(0.3)
     assert standing.axes["a"] == pytest.approx((-0.25, 0.2**0.5)) and standing.axes["b"] == (0.45, 0.4)
+    # The 2.5 % and 97.5 % quantiles of 0, 1, ..., 1000 are 25 and 975.
+    assert interval_of(np.arange(1001.0)) == pytest.approx((25, 975))
 
 
 def test_pairs_find_a_difference_that_hides_in_the_spread_of_games():

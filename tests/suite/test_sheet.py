@@ -41,15 +41,12 @@ def test_an_agent_stands_among_the_best_and_the_rest_is_one_line():
     assert [line.split()[1:3] for line in lines[:3]] == [[">", "A"], ["B", "0.50"], [">", "mine"]]
 
 
-def test_the_reference_is_printed_by_axis():
+def test_the_reference_is_printed_by_axis_and_the_best_of_an_axis_play_all_its_tasks():
     lines = lines_of_reference("quick")
     assert sum(line.startswith("epsilon = ") for line in lines) == 3
     assert sum(line.split()[:1] == ["switching"] for line in lines) == 3
     (of_axis,) = [line for line in lines_of_reference("quick", "experts") if "DP-KLUCB" in line][:1]
     assert of_axis.count(",") > 10
-
-
-def test_the_best_of_an_axis_play_all_its_tasks():
     names = [name for name, _ in best_of(reference(), "quick", 1.0, "experts")]
     assert "Lazy-Hedge" in names and "DP-KLUCB" in names and "EXP3" not in names
     means = [mean for _, mean in best_of(reference(), "quick", 1.0, ALL_AXES)]
@@ -81,8 +78,13 @@ def test_the_picture_has_a_panel_for_each_epsilon_and_a_row_for_each_axis():
     ticks = next(line for line in first.lines if line.get_label() == "the package's algorithms")
     assert len(ticks.get_xdata()) == len(reference().ranking("quick", 0.1))
     (legend,) = figure.legends
-    assert [text.get_text() for text in legend.get_texts()] == ["the package's algorithms", "DP-KLUCB", "LDP-UCB-B"]
-    assert any(text.get_text() == "DP-KLUCB" for text in figure.texts)
+    field, *names = [text.get_text() for text in legend.get_texts()]
+    assert field == "the package's algorithms" and [name.partition(":")[0] for name in names] == [
+        "DP-KLUCB",
+        "LDP-UCB-B",
+    ]
+    row = next(row for row in reference().ranking("quick", 0.1) if row.name == "DP-KLUCB")
+    assert names[0].startswith(f"DP-KLUCB: {row.total:.2f} ({row.rank}), ")
 
 
 @pytest.mark.parametrize("levels", [[1.0], [0.1, 1.0], [0.1, 1.0, 10.0]])
@@ -95,16 +97,16 @@ def test_nothing_is_cut_off_at_the_edge_of_the_picture(levels):
 
 def test_a_name_is_drawn_as_it_is_written():
     dots = {r"$\frac$ of $5": {"a": (0.5, 0.4, 0.6)}}
-    figure = scores_figure([ScorePanel("one", {}, dots)], ["a"], field="others", table=[["", "one"], [*dots, "1"]])
+    figure = scores_figure([ScorePanel("one", {}, dots)], ["a"], field="others")
     figure.savefig(io.BytesIO())
     assert figure.legends[0].get_texts()[-1].get_text() == r"\$\frac\$ of \$5"
 
 
-def test_a_row_of_totals_is_set_apart_and_without_totals_there_is_no_table():
+def test_a_row_of_totals_is_set_apart_and_without_totals_none_is_said():
     scores = suite.evaluate("DP-IMED", size="tiny", epsilon=1, tasks=["stochastic/gap-0.3"], progress=False)
     figure = scores.plot()
     assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == ["stochastic"]
-    assert not any("total" in text.get_text() for text in figure.texts)
+    assert not any("rank" in text.get_text() for text in figure.texts)
     apart = [line for line in figure.axes[0].lines if list(line.get_ydata()) == [0.5, 0.5]]
     assert apart == []
     apart = [line for line in picture_of_reference(["DP-IMED"]).axes[0].lines if list(line.get_ydata()) == [0.5, 0.5]]
@@ -150,3 +152,11 @@ def test_growth_is_reported_from_this_size_and_smaller_ones():
     assert growth["exponent"] == pytest.approx(reference().exponents(task, 1.0)["DP-KLUCB"], abs=1e-3)
     assert list(growth["means"]) == ["1024", "8192"] and f"T^{growth['exponent']:.2f} in {task}" in str(scores)
     assert suite.evaluate("DP-KLUCB", size="tiny", tasks=task, epsilon=1, progress=False).values["growth"] == []
+
+
+def test_a_narrow_sheet_leaves_out_the_last_axes():
+    scores = suite.evaluate("Uniform", size="tiny", epsilon=1, tasks=["stochastic", "graph"], progress=False)
+    whole, narrow = (text.splitlines() for text in (str(scores), scores.sheet(70)))
+    heads = [next(line for line in lines if line.startswith("rank")) for lines in (whole, narrow)]
+    assert heads[0].split()[-2:] == ["stochastic", "graph"] and heads[1].split()[-1] == "stochastic"
+    assert len(heads[1]) <= 70 and len(whole) == len(narrow)

@@ -60,10 +60,7 @@ def test_kl_ucb_by_hand():
     by_hand = gap * (least + series + _best_arm_too_low(horizon))
     assert 0.8 * by_hand < kl_ucb_bound([0.9, 0.6], horizon) <= by_hand * (1 + 1e-9)
     assert kl_ucb_bound([1.0, 0.0], horizon) == pytest.approx(1 + _best_arm_too_low(horizon), abs=0.1)
-
-
-def test_adap_klucb_is_adap_ucb_with_other_constants():
-    """At T where both have the same N = 2048, they differ by the factor c alone."""
+    # At T where both have the same N = 2048, they differ by the factor c alone.
     r = 2**-1.1
     parts = r / (1 - r) ** 2 + 3 * r / (1 - r)
     one, other = (bound([0.9, 0.6], 10**6, 1.0) for bound in (adap_klucb_bound, adap_ucb_bound))
@@ -96,10 +93,7 @@ def test_what_gaussian_draws_wait_for_is_below_h(y, gap, deviation, pulls):
 def test_the_gaussian_bound_is_near_the_least_of_its_theorem():
     """Means .9 and .6, 2^16 rounds: 296.4 with every h_n, steps of 1 / 128 and the best N, by a program of its own."""
     assert 296 < gaussian_ts_bound([0.9, 0.6], 2**16) < 299
-
-
-def test_gaussian_ts_is_near_2_ln_t_over_the_gap_in_long_games():
-    """N is 2 ln T / (y - x)^2, where x and y come nearer to the means, from .6 to .88 of the gap, in longer games."""
+    # N is 2 ln T / (y - x)^2, where x and y come nearer to the means, from .6 to .88 of the gap, in longer games.
     step = gaussian_ts_bound([0.9, 0.4], 10**30) - gaussian_ts_bound([0.9, 0.4], 10**15)
     assert 1 <= step / (2 * 15 * math.log(10) / 0.5) < 3
     assert gaussian_ts_bound([0.9, 0.9], 1000) == 0

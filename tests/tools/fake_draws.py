@@ -24,6 +24,18 @@ class Impulse:
         return self.laplace(location, scale)
 
 
+class Numbers:
+    """A random generator whose uniform numbers are given, one after another."""
+
+    def __init__(self, *numbers: float) -> None:
+        """Take the numbers."""
+        self.numbers, self.asked = numbers, 0
+
+    def random(self) -> float:
+        self.asked += 1
+        return float(self.numbers[self.asked - 1])
+
+
 class InOrder(np.random.Generator):
     """A random generator of zeros, with which arms that are tried in an order drawn at random are in order."""
 

@@ -240,7 +240,6 @@ class VectorPrivacyBoundary(BoundaryBase, VectorWrapper):  # type: ignore[overri
         return self._nothing_yet(self.num_envs), every_game("round", self._round.copy())
 
     def _checked(self, actions: Any) -> Any:
-        """Return one action for each game as arms or points, or raise."""
         if self._set is None:
             return checks.arms(actions, self.num_envs, self._n_plays)
         return self._set.checked_rows(actions, self.num_envs)

@@ -301,31 +301,20 @@ class Exponent(NamedTuple):
         return str(self.measured) if math.isnan(self.term) else f"{self.measured} ({self.term:.2f})"
 
 
-Exponents = Mapping[Price, Mapping[str, Exponent]]
-"""The exponents of `"T"`, the size and `"1 / epsilon"` for each algorithm."""
-
-
-class GrowthExponents(NamedTuple):
-    """The exponents of the games of one row of the tables.
-
-    Attributes:
-        regret: Exponents of regret, each with the largest exponent of a term of the bound.
-        extra: Exponents of the extra regret of privacy, each with the second term's; with full information only.
-        free: The exponent of T without privacy, with 1 / 2.
-    """
-
-    regret: Exponents
-    extra: Exponents
-    free: Exponent
-
-
-def measure_exponents(results: Results, levels: Results, bound: PaperBound) -> GrowthExponents:
+def measure_exponents(
+    results: Results, levels: Results, bound: PaperBound
+) -> tuple[dict[tuple[Price, str], dict[str, Exponent]], Exponent]:
     """Return the growth exponents of regret in the games of a row of the paper's tables.
 
     Args:
         results: The games for exponents.
         levels: The games over epsilon, for games with full information.
         bound: The row.
+
+    Returns:
+        The exponents of `"T"`, the size and `"1 / epsilon"`, for the regret of each algorithm (`""`), each with the
+        largest exponent of a term of the bound, and with full information for the `", extra"` regret of privacy, each
+        with the second term's; and the exponent of T without privacy, with 1 / 2.
     """
 
     def regrets(name: str, sweep: Sequence[SweepGame], *, private: bool = True) -> FloatArray:
@@ -343,31 +332,30 @@ def measure_exponents(results: Results, levels: Results, bound: PaperBound) -> G
         along = [[term(game.horizon, game.size, game.epsilon or games.EPSILON) for game in sweep] for term in terms]
         return Exponent(exponent(values, sample), max(slope_of(values, each) for each in along))
 
-    regret: dict[Price, dict[str, Exponent]] = {}
-    extra: dict[Price, dict[str, Exponent]] = {}
+    exponents: dict[tuple[Price, str], dict[str, Exponent]] = {}
     swept, noise = games.sweeps(longest(results), bound.game), bound.terms[-1:]
-    for price in games.MEASURED[bound.game]:
-        regret[price] = {}
+    prices = games.MEASURED[bound.game]
+    for what, price in itertools.product(("", ", extra") if bound.game in games.FULL else ("",), prices):
+        of_price = exponents[price, what] = {}
         for name, sweep in swept.items():
-            private = regrets(price.private, sweep)
-            regret[price][name] = exponent_beside(sweep, private, noise if name == "1 / epsilon" else bound.terms)
-            if bound.game in games.FULL:
-                more = private - regrets(price.free, sweep, private=False)
-                extra.setdefault(price, {})[name] = exponent_beside(sweep, more, noise)
-    free = regrets(games.MEASURED[bound.game][0].free, swept["T"], private=False)
-    return GrowthExponents(regret, extra, Exponent(exponent([game.value for game in swept["T"]], free), 0.5))
+            sample = regrets(price.private, sweep)
+            if what:
+                sample = sample - regrets(price.free, sweep, private=False)
+            of_price[name] = exponent_beside(sweep, sample, noise if what or name == "1 / epsilon" else bound.terms)
+    free = regrets(prices[0].free, swept["T"], private=False)
+    return exponents, Exponent(exponent([game.value for game in swept["T"]], free), 0.5)
 
 
 def _at_most_the_bound(results: Results, levels: Results, bound: PaperBound) -> Judgement:
     """Judge whether regret grows at most like a row of the paper's tables, apart from logarithms."""
-    exponents = measure_exponents(results, levels, bound)
-    deciding = next(iter(exponents.regret.values()))
+    exponents, free = measure_exponents(results, levels, bound)
+    deciding = next(iter(exponents.values()))
     exceeds_paper = [name for name, one in deciding.items() if is_above(one.measured, one.term + TOLERANCE)]
     unclear = [name for name, one in deciding.items() if not one.measured.error <= LOOSE]
     lines = [
-        f"{price.private}{what}: {', '.join(f'{quantity} {power}' for quantity, power in by_quantity.items())}"
-        for what, prices in (("", exponents.regret), (", extra regret", exponents.extra))
-        for price, by_quantity in prices.items()
+        f"{price.private}{what and f'{what} regret'}: "
+        + ", ".join(f"{quantity} {power}" for quantity, power in by_quantity.items())
+        for (price, what), by_quantity in exponents.items()
     ]
     theorem = "; for d, which table 2 hides, it is that of this project's bound, as theorem 4.5 has N^2 (E39)"
     horizon = games.sweeps(longest(results), bound.game)["T"][-1].horizon
@@ -375,7 +363,7 @@ def _at_most_the_bound(results: Results, levels: Results, bound: PaperBound) -> 
         NO if exceeds_paper else UNDECIDED if unclear else YES,
         exponents,
         f"exponents, measured (the largest of a term of the bound): {'; '.join(lines)};"
-        f" of T without privacy: {exponents.free}" + (theorem if bound.game is games.PAYOFFS else ""),
+        f" of T without privacy: {free}" + (theorem if bound.game is games.PAYOFFS else ""),
         yes=f"none is clearly larger by more than {TOLERANCE:g}",
         no=f"larger in {join_names(exceeds_paper)}, in games of up to {in_powers(horizon)} rounds",
         unknown=f": not known well enough in {join_names(unclear)}",
@@ -438,12 +426,11 @@ def numbers(results: Sequence[Results]) -> dict[str, Numbers]:
             quoted[f"nearly free/{price}"] = {"from": first or math.inf, "by bound": by_bound}
     quoted["exactly free"] = {f"d = {size}": first_exactly_free(size) or math.inf for size in DIMENSIONS}
     for bound in PAPER_BOUNDS:
-        exponents = measure_exponents(for_exponents, over_epsilon, bound)
-        for prices, of in ((exponents.regret, ""), (exponents.extra, ", extra")):
-            for price, by_quantity in prices.items():
-                for quantity, power in by_quantity.items():
-                    quoted[f"exponent/{price}{of}/{quantity}"] = {**_plain(power.measured), "term": power.term}
-        quoted[f"exponent/without privacy, {bound.game.name}/T"] = _plain(exponents.free.measured)
+        exponents, free = measure_exponents(for_exponents, over_epsilon, bound)
+        for (price, what), by_quantity in exponents.items():
+            for quantity, power in by_quantity.items():
+                quoted[f"exponent/{price}{what}/{quantity}"] = {**_plain(power.measured), "term": power.term}
+        quoted[f"exponent/without privacy, {bound.game.name}/T"] = _plain(free.measured)
     for name, ends in _few_and_many(many_experts).numbers.items():
         for size, ratio in zip(("few", "many"), ends, strict=True):
             quoted[f"{size} experts/{name}"] = _plain(ratio)

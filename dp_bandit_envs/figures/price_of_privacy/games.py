@@ -177,10 +177,7 @@ MEASURED = {
 def experiments(*, horizon: int = HORIZON, trials: int = TRIALS, seed: int = 0) -> tuple[Experiment, ...]:
     """Return the four experiments: over T, over epsilon, for exponents, and with many experts.
 
-    Args:
-        horizon: Rounds of the longest games; longer games are shortened to it.
-        trials: Number of games of each algorithm; at most 20 in the last two.
-        seed: The seed.
+    Games are at most `horizon` rounds long; the last two experiments have at most 20 games of each algorithm.
     """
     horizon = checks.integer("horizon", horizon, at_least=1)
     trials = checks.integer("trials", trials, at_least=1)
@@ -260,7 +257,6 @@ def label_at(name: str, epsilon: float) -> str:
 
 
 def _specs(prices: Sequence[Price]) -> list[AlgorithmSpec]:
-    """Return all algorithms of some prices, each once."""
     return [_spec(name) for name in dict.fromkeys(name for price in prices for name in (price.free, price.private))]
 
 

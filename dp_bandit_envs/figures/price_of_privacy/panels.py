@@ -23,7 +23,7 @@ Label = Callable[[Price], str]
 def draw(results: Sequence[Results], columns: int | None = None, note: bool = True) -> dict[str, Figure]:
     """Draw four figures: over T with full information and with bandits, over epsilon, and over numbers of experts."""
     over_t, over_epsilon, _, many = results
-    labels = labels_of([over_t.experiment, many.experiment])
+    labels = labels_of([over_t, many])
     labels |= {games.COINS: f"{labels[games.COINS]}, table 1's previous best"}
     labels |= {games.FRESH: f"{labels[games.FRESH]}, baseline"}
 

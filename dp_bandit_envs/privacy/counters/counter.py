@@ -268,9 +268,7 @@ class Counter(abc.ABC):
         It is less than 1.6 times the smallest such width up to a probability of 0.2; above, it can be 2.4 times as
         large.
         """
-        probability = checks.real("failure_probability", failure_probability)
-        if not 0 < probability < 1:
-            raise ValueError(f"failure_probability must be in (0, 1); received {failure_probability!r}.")
+        probability = checks.probability("failure_probability", failure_probability)
         if self.delta is not None:
             return normal_width(self.variance(self.released), probability)
         return laplace_width(self.scales(self.released), probability)
@@ -293,7 +291,6 @@ class Counter(abc.ABC):
 
     @property
     def _spent(self) -> float:
-        """The epsilon that all releases spend."""
         return self.epsilon
 
     @property

@@ -7,7 +7,7 @@ import numpy as np
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.compiling.functions import bind
-from dp_bandit_envs.privacy.facts import InputFacts, Noise, to_item
+from dp_bandit_envs.privacy.facts import InputFacts, to_item
 from dp_bandit_envs.privacy.gaussian import draw_normal
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.privacy.laplace import draw, to_grid
@@ -87,8 +87,8 @@ class BatchSums(SumNoise):
 
     Args:
         epsilon: Privacy parameter of all releases together, in (0, inf]; `math.inf` means no noise.
-        lengths: The lengths of the batches in rounds, each at least 1; the last length repeats. delta: Privacy failure
-            probability of Gaussian noise, in (0, 1); by default the noise is Laplace noise.
+        lengths: The lengths of the batches in rounds, each at least 1; the last length repeats.
+        delta: Privacy failure probability of Gaussian noise, in (0, 1); by default the noise is Laplace noise.
         draws: `"fast"`, repeatable; or `"secure"`, exact noise without a seed (`privacy.secure_draws`).
 
     Protects: one round's gains of all arms, in the central model.
@@ -146,10 +146,6 @@ class BatchSums(SumNoise):
     def first_release(self, inputs: InputFacts) -> int:
         """Return the length of the first batch."""
         return min(self.lengths[0], inputs.horizon + 1)
-
-    def noise(self, inputs: InputFacts) -> Noise:
-        """Return the scale, or the standard deviation, of the noise in a sum."""
-        return Noise(inputs.sensitivity, self._scale_and_grid(inputs)[0])
 
     def guarantee(self, inputs: InputFacts) -> PrivacyGuarantee:
         """Return epsilon, because a gain is in one sum only; or the guarantee below, if there is one."""

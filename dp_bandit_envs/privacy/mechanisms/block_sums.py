@@ -9,7 +9,7 @@ import numpy as np
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.compiling.functions import bind
-from dp_bandit_envs.privacy.facts import InputFacts, Noise, to_item
+from dp_bandit_envs.privacy.facts import InputFacts, to_item
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.privacy.laplace import noisy
 from dp_bandit_envs.privacy.mechanism import Release
@@ -156,10 +156,6 @@ class BlockSums(SumNoise):
     def first_release(self, inputs: InputFacts) -> int:
         """Return the length of an arm's first block."""
         return self.blocks(inputs.horizon)[0]
-
-    def noise(self, inputs: InputFacts) -> Noise:
-        """Return the scale, or the standard deviation, of the noise in the sum of one block."""
-        return Noise(inputs.sensitivity, self._scale_and_grid(inputs)[0])
 
     def guarantee(self, inputs: InputFacts) -> PrivacyGuarantee:
         """Return epsilon, because a gain is in one block only; or the guarantee below, if there is one."""

@@ -309,7 +309,6 @@ class CounterSums(ChoosesDraws):
 
     @property
     def _has_own_release(self) -> bool:
-        """Whether a subclass overrides `release`."""
         return inspect.getattr_static(self, "release") is not vars(CounterSums)["release"]
 
     def new_state(self, inputs: InputFacts) -> State:

@@ -145,7 +145,6 @@ class IntervalSums(ChoosesDraws):
         return State(np.zeros(inputs.n_values), zeros, zeros.copy(), np.append(ends, never), scales, grids)
 
     def _scales_and_grids(self, ends: IntArray, inputs: InputFacts) -> tuple[FloatArray, FloatArray]:
-        """Return the scale and the grid of the release at each end."""
         powers: FloatArray = ends.astype(float) ** (self.v / 2) * MARGIN
         scales: FloatArray = np.zeros(len(ends)) if math.isinf(self.epsilon) else distance_l1(inputs) * powers
         grids = np.array([self._grid(float(scale), float(inputs.horizon)) for scale in scales])

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from dp_bandit_envs.privacy.accounting import delta_for_exact_draws, distance_of_draws, gaussian_law, one_laplace
-from dp_bandit_envs.privacy.facts import STEP, InputFacts, distance_l1, distance_l2
+from dp_bandit_envs.privacy.facts import STEP, InputFacts, Noise, distance_l1, distance_l2
 from dp_bandit_envs.privacy.gaussian import concentrated, draw_normal, gaussian_sigma
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.privacy.laplace import grid_of, to_grid
@@ -35,6 +35,10 @@ class SumNoise(ChoosesDraws):
 
     epsilon: float
     delta: float | None = None
+
+    def noise(self, inputs: InputFacts) -> Noise:
+        """Return the scale, or the standard deviation, of the noise in one sum."""
+        return Noise(inputs.sensitivity, self._scale_and_grid(inputs)[0])
 
     def _guarantee_once(self, inputs: InputFacts, reason: str) -> PrivacyGuarantee:
         """Return the guarantee of a round whose gains enter sums that are each released once.

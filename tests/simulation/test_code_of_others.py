@@ -1,20 +1,252 @@
-"""A digest of code notices whatever the code uses, wherever that is hidden, and is the same in every process."""
+"""The code of others, sent and remembered: other processes play what it is now, and a digest notices what it uses."""
 
 import functools
 import importlib
 import linecache
+import os
+import signal
 import subprocess
 import sys
+import threading
 import types
 
+import gymnasium as gym
+import joblib
+import numpy as np
 import pytest
 
-from dp_bandit_envs import compare
+from dp_bandit_envs import Adversary, compare, register_adversary, simulate
 from dp_bandit_envs.compiling.functions import code_text
-from dp_bandit_envs.errors import ResultsError
+from dp_bandit_envs.errors import NotSendableError, ResultsError
+from dp_bandit_envs.simulation.pickling import PickledWork
 from dp_bandit_envs.simulation.provenance import code_digest, foreign_code, installed_as
 from tests.tools.refusals import refused
+from tests.tools.toys import USERS_AGENT, Script, UncompiledExp3, drifting, forget
 
+GAME = "DPBandit-Stochastic-v0"
+FILE = f"""import threading
+from typing import NamedTuple
+import numpy as np
+from dp_bandit_envs.agents import FunctionalAgent
+from dp_bandit_envs.agents.functional import Functions
+
+ARM = {{arm}}
+lock = threading.Lock()
+
+{USERS_AGENT.format(arm="ARM")}
+
+class State(NamedTuple):
+    sums: np.ndarray
+
+
+def select(state, rng):
+    return arm_of_all(state)
+
+
+def arm_of_all(state):
+    return min(ARM, len(state.sums) - 1)
+
+
+def update(state, arm, seen):
+    return state
+
+
+class CompiledFunction(FunctionalAgent):
+    functions = Functions(select, update)
+
+    def initial_state(self, n_arms, horizon):
+        return State(np.zeros(n_arms))
+
+
+class Locked(Fixed):
+    def select_arm(self):
+        with lock:
+            return ARM
+"""
+
+
+def arm_of(player, engine="play"):
+    """Return the arm that an agent pulls in two processes."""
+    with joblib.parallel_config(backend="loky"):
+        outcome = simulate(GAME, {"a": player}, horizon=9, trials=4, jobs=2)["a"]
+    assert outcome.engine == engine and np.all(outcome.pulls.max(axis=1) == 9)
+    return int(outcome.pulls[0].argmax())
+
+
+@pytest.fixture
+def workers():
+    """Processes that have not seen the files below, and do not look for them where they will be."""
+    arm_of(Script)
+
+
+@pytest.fixture
+def fixed_arm(workers, written):
+    """Return a function that writes `fixed_arm.py` and imports it."""
+    return lambda arm, load=True: written(load, fixed_arm=FILE.format(arm=arm))
+
+
+@pytest.mark.thorough
+def test_a_file_that_was_changed_is_played_as_it_is_once_it_is_loaded_again(fixed_arm):
+    assert [arm_of(fixed_arm(arm).Fixed) for arm in (0, 1, 0)] == [0, 1, 0]
+    agent = fixed_arm(1).Fixed
+    fixed_arm(0, load=False)
+    assert arm_of(agent) == 1
+    assert [arm_of(fixed_arm(arm).CompiledFunction, "compiled") for arm in (0, 1)] == [0, 1]
+
+
+@pytest.mark.thorough
+def test_what_cannot_be_sent_says_so_and_plays_with_one_job(fixed_arm):
+    agent = fixed_arm(1).Locked
+    with refused(NotSendableError, "environment", "picklable", "_thread.lock", "installed", "jobs=1"):
+        arm_of(agent)
+    outcome = simulate(GAME, {"a": agent}, horizon=9, trials=4, jobs=1)["a"]
+    assert np.all(outcome.pulls[:, 1] == 9)
+
+
+@pytest.mark.thorough
+def test_an_attribute_of_a_class_is_played_as_it_is_now():
+    """The workers have seen the class before, by the same id, and keep what they have unpacked."""
+
+    class Set(Script):  # travels by value, as one of a notebook does
+        arm = 0
+
+        def select_arm(self):
+            return self.arm + getattr(self, "more", 0)
+
+    arms = []
+    for Set.arm in (0, 1, 0):
+        arms.append(arm_of(Set))
+    Set.more = 2
+    arms.append(arm_of(Set))
+    del Set.more
+    assert [*arms, arm_of(Set)] == [0, 1, 0, 2, 0]
+
+
+@pytest.fixture
+def mine():
+    yield register_adversary("Mine", drifting(1.0))
+    forget("Mine")
+
+
+def regrets(game, jobs, **options):
+    outcome = simulate(game, {"a": UncompiledExp3}, trials=4, jobs=jobs, **options)["a"]
+    assert outcome.engine == "play"
+    return outcome.external_regret
+
+
+def test_workers_know_a_game_that_was_registered_in_the_parent_only(mine):
+    """By its id, in a function, and as gains on a graph."""
+
+    def make():
+        return gym.make("DPBandit-Mine-v0", horizon=20)
+
+    on_graph = {"horizon": 20, "env_kwargs": {"graph": "star", "gains": "mine", "n_arms": 4}}
+    for game, options in ((mine, {}), (make, {}), ("DPBandit-Graph-v0", on_graph)):
+        np.testing.assert_array_equal(regrets(game, 2, **options), regrets(game, 1, **options))
+
+
+def test_a_registered_game_is_played_as_it_is_now(mine):
+    """Joblib's workers outlive a simulation, and know the older class and the older attribute."""
+    found = []
+    for power in (1.0, 5.0, 1.0):
+        forget("Mine")
+        register_adversary("Mine", drifting(power))
+        found.append(regrets(mine, 2))
+        np.testing.assert_array_equal(found[-1], regrets(mine, 1))
+    assert np.array_equal(found[0], found[2]) and not np.array_equal(found[0], found[1])
+
+
+def test_an_attribute_of_a_registered_game_is_that_of_now():
+    class Best(Adversary):
+        best = 0
+
+        def begin(self, rng):
+            pass
+
+        def next_gains(self, rounds):
+            return np.tile(np.arange(self.n_arms) == self.best, (rounds, 1)).astype(float)
+
+    id_, found = register_adversary("BestOfNow", Best), []
+    for Best.best in (0, 1, 0):
+        outcome = simulate(id_, {"a": Script}, horizon=9, trials=4, jobs=2)["a"]
+        found.append(outcome.external_regret[0, -1])
+    forget("BestOfNow")
+    assert found == [0, 9, 0]
+
+
+@pytest.mark.thorough
+def test_an_adversary_that_cannot_be_pickled_says_what_to_do():
+    locked = drifting(1.0)
+    locked.lock = threading.Lock()
+    id_ = register_adversary("Locked", locked)
+    with refused(NotSendableError, "DPBandit-Locked-v0", "picklable", "jobs=1"):
+        regrets(id_, 2)
+    regrets(id_, 1)
+    # Other games do not need it.
+    regrets(GAME, 2, horizon=10)
+    forget("Locked")
+
+
+class TwoWordsError(Exception):
+    """Cannot be unpickled: its class takes two arguments, and it keeps one."""
+
+    def __init__(self, arm, why):
+        super().__init__(f"arm {arm} {why}")
+
+
+class Stops(UncompiledExp3):
+    def select_arm(self):
+        raise TwoWordsError(3, "is gone")
+
+
+@pytest.mark.parametrize("jobs, error", [(1, TwoWordsError), (2, RuntimeError)])
+def test_an_error_that_cannot_be_pickled_keeps_its_words(jobs, error):
+    with refused(error, "arm 3 is gone") as caught:
+        simulate(GAME, {"a": Stops}, horizon=10, trials=2, jobs=jobs)
+    assert jobs == 1 or "TwoWordsError" in str(caught.value)
+
+
+class Unknown:
+    """Work whose game is unknown where it is played."""
+
+    seed = 123456
+
+    def run(self, trials, stopped):
+        """Make it."""
+        return [gym.make("DPBandit-Nowhere-v0") for _ in trials]
+
+
+def test_what_a_worker_cannot_import_says_so_and_a_log_does_not_show_the_work():
+    """Dask writes what a task was given into its logs when it fails; the seed of all noise is in it."""
+    with refused(NotSendableError, "environment", "importable"):
+        PickledWork(b"nonsense", ()).play(range(1))
+    sent = PickledWork(PickledWork.of(Unknown()).work, (("Nowhere", b"nonsense"),))
+    assert "bytes" in repr(sent) and "123456" not in repr(sent) and "Unknown" not in repr(sent)
+    with refused(NotSendableError, "DPBandit-Nowhere-v0", "importable"):
+        sent.play(range(1))
+    with pytest.raises(gym.error.NameNotFound):
+        PickledWork(sent.work, ()).play(range(1))
+
+
+@pytest.mark.thorough
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="only where processes can be forked")
+def test_a_fork_does_not_wait_for_its_parents_workers():
+    """It plays the same games; the limit is there to let it fail."""
+    before = regrets(GAME, 2, horizon=30)
+    child = os.fork()
+    if child == 0:
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        signal.alarm(120)
+        same = False
+        try:
+            same = np.array_equal(regrets(GAME, 2, horizon=30), before)
+        finally:
+            os._exit(0 if same else 1)
+    assert os.waitpid(child, 0)[1] == 0
+    assert np.array_equal(regrets(GAME, 2, horizon=30), before)
+
+
+# ---- a digest of code
 BEGIN = """
 import collections, functools, random, threading
 NUMBER = 0
@@ -122,28 +354,6 @@ EDITS = {
 }
 
 
-@pytest.fixture
-def written(tmp_path, monkeypatch):
-    """Return a function that writes modules of `sources` by name and loads the last one."""
-    monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr(sys, "dont_write_bytecode", True)
-    names = set()
-
-    def write(load=True, **sources):
-        for name, source in sources.items():
-            (tmp_path / f"{name}.py").write_text(source, encoding="utf-8")
-            names.add(name)
-            if load:
-                sys.modules.pop(name, None)
-                importlib.invalidate_caches()
-                loaded = importlib.import_module(name)
-        return loaded if load else None
-
-    yield write
-    for name in names:
-        sys.modules.pop(name, None)
-
-
 def install(folder, name, version, *, editable=False):
     """Make a distribution of a module in a folder."""
     info = folder / f"{name}_dist-{version}.dist-info"
@@ -211,13 +421,6 @@ def test_a_value_that_another_file_gives_counts(written, tmp_path):
     assert found[0] == found[2] != found[1]
 
 
-AGENT = """class Greedy:
-    def begin(self, *, n_arms, horizon, rng): pass
-    def select_arm(self): return {arm}
-    def update(self, arm, observation): pass
-"""
-
-
 def kept(agent, folder):
     return compare("Deterministic", [agent], horizon=20, trials=2, folder=folder)
 
@@ -225,17 +428,17 @@ def kept(agent, folder):
 @pytest.mark.thorough
 def test_an_agent_of_another_version_of_a_package_is_refused_by_name(written, tmp_path):
     """Source and version count; for a package that does not play the version only; if editable the source only."""
-    agent = written(zz_agents=AGENT.format(arm=0)).Greedy
+    agent = written(zz_agents=USERS_AGENT.format(arm=0)).Fixed
     install(tmp_path, "zz_agents", "1.0")
     kept(agent, tmp_path / "out")
     kept(agent, tmp_path / "out")
     with refused(ResultsError, "module zz_agents"):
-        kept(written(zz_agents=AGENT.format(arm=1)).Greedy, tmp_path / "out")
+        kept(written(zz_agents=USERS_AGENT.format(arm=1)).Fixed, tmp_path / "out")
     (tmp_path / "zz_agents_dist-1.0.dist-info").rename(tmp_path / "zz_agents_dist-2.0.dist-info")
     install(tmp_path, "zz_agents", "2.0")
     with refused(ResultsError, "installed zz_agents-dist 1.0 there, 2.0 here"):
-        kept(written(zz_agents=AGENT.format(arm=0)).Greedy, tmp_path / "out")
-    uses = "import zz_agents\nclass Mine(zz_agents.Greedy): pass\n"
+        kept(written(zz_agents=USERS_AGENT.format(arm=0)).Fixed, tmp_path / "out")
+    uses = "import zz_agents\nclass Mine(zz_agents.Fixed): pass\n"
     found = foreign_code([written(zz_mine=uses).Mine])
     assert found["installed zz_agents-dist"] == "2.0" and "module zz_agents" not in found
     install(tmp_path, "zz_agents", "2.0", editable=True)
@@ -278,9 +481,9 @@ def test_what_has_no_source_counts_by_its_byte_code(tmp_path):
     agents = []
     for arm in (0, 0, 1):
         names = {"__name__": "a_notebook"}
-        exec(AGENT.format(arm=arm), names)
-        agents.append(names["Greedy"])
+        exec(USERS_AGENT.format(arm=arm), names)
+        agents.append(names["Fixed"])
     kept(agents[0], tmp_path / "out")
     kept(agents[1], tmp_path / "out")
-    with refused(ResultsError, "a_notebook.Greedy"):
+    with refused(ResultsError, "a_notebook.Fixed"):
         kept(agents[2], tmp_path / "out")
