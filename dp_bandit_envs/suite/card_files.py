@@ -67,6 +67,8 @@ def join(*cards: "ScoreCard") -> "ScoreCard":
         {**cell, **REFUTED} if cell.get("score") is not None and (cell["agent"], cell["level"]) in refuted else cell
         for cell in _united(values, "cells", ("agent", "task", "level"))
     ]
+    if values[0]["format"] == identification.FORMAT:
+        cells = identification.without_errors(cells)
     levels = list(dict.fromkeys(level for card in values for level in card["levels"]))
     joined = {**values[0], "levels": levels, "anchors": anchors, "cells": cells, "audits": audits}
     joined["growth"] = _united(values, "growth", ("agent", "level", "task"))

@@ -183,7 +183,7 @@ def card_of(
 ) -> "IdentificationCard":
     """Return the card of played cells, which have the `"rounds"` of each game, and 1 in `"wrong"` where it ended so."""
     refuted = refuted_by(audits)
-    entries = _without_errors([_entry(cell, size, refuted) for cell in cells])
+    entries = without_errors([_entry(cell, size, refuted) for cell in cells])
     facts = {
         "format": FORMAT,
         "suite": VERSION,
@@ -223,7 +223,7 @@ def _entry(cell: Mapping[str, Any], size: str, refuted: set[tuple[str, float | N
     return {**entry, "score": score, "low": low, "high": high, "error": float(samples.std())}
 
 
-def _without_errors(entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def without_errors(entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the entries, without a score where an agent at a level is wrong too often, in all its tasks together."""
     judged = []
     for entry in entries:
