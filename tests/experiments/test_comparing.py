@@ -362,6 +362,8 @@ def test_a_wrong_question_is_refused():
         (("Stochastic", {3: 3}), "UCB", {}, WrongTypeError, ("arguments", "n_arms")),
         ("Stochastic", {"": "UCB"}, {}, WrongTypeError, ("name", "''")),
         ("Stochastic", int, {}, WrongTypeError, ("agent's class", "int")),
+        ("Stochastic", {"mine": object()}, {}, WrongTypeError, ("mine", "object")),
+        ("Stochastic", {"mine": int}, {}, WrongTypeError, ("mine", "int")),
         ("Stochastic", "UCB:", {}, ValueError, ("colon", "'UCB:'")),
         ("Stochastic", "DP-UCB-BOUND:counter=logarithmic", {}, ValueError, ("'logarithmic'", "hybrid")),
         (["Stochastic", "Simplex"], "EXP3", {}, WrongGameError, ("EXP3", "OSMD", "Simplex")),

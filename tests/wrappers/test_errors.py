@@ -16,7 +16,7 @@ from dp_bandit_envs.agents import Exp3
 from dp_bandit_envs.course.checking import judged
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.experts_env import ExpertsEnv
-from dp_bandit_envs.errors import BoundaryError, StepOutsideGameError, WrongGameError
+from dp_bandit_envs.errors import BoundaryError, StepOutsideGameError, WrongGameError, WrongTypeError
 from dp_bandit_envs.privacy import Mechanism, PrivacyGuarantee, mechanisms, noise_scale
 from dp_bandit_envs.privacy.accounting import distance_of_draws
 from dp_bandit_envs.privacy.counters import COUNTERS
@@ -239,6 +239,20 @@ def test_above_a_boundary_it_stays_hidden():
         with pytest.raises(BoundaryError) as caught:
             play(env, player)
         assert "paper" not in str(caught.value)
+
+
+class Stateless(Adds):
+    """Forgets to return its state."""
+
+    def new_state(self, inputs):
+        """Return nothing."""
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_mechanism_without_a_state_is_refused_by_name(form):
+    boundary = VectorPrivacyBoundary if form == "vector" else PrivacyBoundary
+    with refused(WrongTypeError, "Stateless.new_state", "NamedTuple", "None"):
+        boundary(FORMS[form](np.zeros((4, 2))), Stateless())
 
 
 # ---- what is not a Laplace draw is drawn as well
