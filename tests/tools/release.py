@@ -33,7 +33,7 @@ NUMBERS = """
 import hashlib
 from dp_bandit_envs import simulate
 digest = hashlib.sha256()
-names = ["UCB", "EXP3", "KL-UCB", "Thompson", "DP-EXP3-Lap", "DP-KLUCB", "Batched-Lap-HTINF"]
+names = ["UCB", "EXP3", "KL-UCB", "TS", "DP-EXP3-Lap", "DP-KLUCB", "Batched-Lap-HTINF"]
 for game in ("Stochastic", "Switching", "Oblivious"):
     for result in simulate(game, names, horizon=1000, trials=17, seed=1).values():
         digest.update(result.external_regret.tobytes() + result.pulls.tobytes())
