@@ -155,10 +155,8 @@ def test_a_full_disk_begins_nothing(path, monkeypatch):
         ledger.spend(other, Participation(1), secret=True, players=[str(i) for i in range(200)])
     monkeypatch.undo()
     assert path.read_bytes() == before and ledger.spent.games == 1
-
-
-def test_a_file_that_cannot_be_written_begins_nothing(path, monkeypatch):
-    """As a disk that is mounted read-only."""
+    # As a disk that is mounted read-only.
+    path.unlink()
     ledger, connect = Ledger.create(path, epsilon=5.0), sqlite3.connect
     read_only = functools.partial(lambda where, **options: connect(where.replace("mode=rw", "mode=ro"), **options))
     monkeypatch.setattr(sqlite3, "connect", read_only)
