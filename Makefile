@@ -47,8 +47,8 @@ reproductions: $(VENV)/.base
 	$(BIN)/python docs/generators results
 	$(BIN)/python docs/generators pictures
 
-# The suite's reference, dp_bandit_envs/suite/reference_v1.json; `make reference SIZES=full` adds the largest size. Cells
-# that were played are kept in results/reference.
+# The suite's references, dp_bandit_envs/suite/*_v1.json; `make reference SIZES=full` adds the largest size. Cells that
+# were played are kept in results/reference.
 SIZES ?= tiny quick
 reference: $(VENV)/.base
 	$(BIN)/python -m dp_bandit_envs.suite.reference_maker $(SIZES)

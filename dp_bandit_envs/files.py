@@ -249,6 +249,7 @@ def inaccessible(path: Path, what: str, error: OSError) -> FileAccessError:
 
 def create_once(target: Path, content: bytes, mode: int = 0o666) -> bool:
     """Write a file unless it exists; only one call among all processes writes it and returns True."""
+    clear_partial_files(target.parent)
     partial = _partial(target)
     try:
         _write_new(partial, content, mode)

@@ -1,10 +1,12 @@
 """What tests see does not depend on the terminal they are started from: its width, its colours, its encoding."""
 
 import gc
+import importlib
 import os
 import random
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -101,6 +103,30 @@ def nothing_stays_registered() -> Iterator[None]:
     for table, rows in zip(tables, before, strict=True):
         table.clear()
         table.update(rows)
+
+
+@pytest.fixture
+def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Any]]:
+    """Return a function that writes modules of `sources` by name into `tmp_path` and loads the last one."""
+    monkeypatch.syspath_prepend(tmp_path)
+    # Byte code is kept for a file of this second and this size.
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    names: set[str] = set()
+
+    def write(load: bool = True, **sources: str) -> Any:
+        loaded = None
+        for name, source in sources.items():
+            (tmp_path / f"{name}.py").write_text(source, encoding="utf-8")
+            names.add(name)
+            if load:
+                sys.modules.pop(name, None)
+                importlib.invalidate_caches()
+                loaded = importlib.import_module(name)
+        return loaded
+
+    yield write
+    for name in names:
+        sys.modules.pop(name, None)
 
 
 def pytest_collection_finish() -> None:

@@ -9,7 +9,7 @@ import gymnasium as gym
 import pytest
 
 from dp_bandit_envs import __version__, make_algorithm, play
-from dp_bandit_envs.cli import COMMANDS
+from dp_bandit_envs.cli.command_names import COMMANDS
 
 ROOT = Path(__file__).parents[1]
 BLOCK = """

@@ -29,8 +29,8 @@ PROGRAM = "\n".join(
     [(ROOT / "pyproject.toml").read_text(encoding="utf-8")]
     + [text for path, text in SOURCES.items() if not path.is_relative_to(ROOT / "tests")]
 )
-# A name that a reader chooses, and words of other programs.
-OTHERS = {"MyMechanism", "export", "ipynb", "sbatch", "wasm", "deps"}
+# A name that a reader chooses, and words of Python and other programs.
+OTHERS = {"MyMechanism", "export", "ipynb", "sbatch", "wasm", "deps", "DeprecationWarning"}
 # What stands in files of a reader's.
 OF_READERS = {"mine.py", "report.md", "game/algorithm/measure", "game/checkpoints"}
 

@@ -153,7 +153,11 @@ class BoundaryBase(Boundary):
         assert self._outputs.guarantee is not None
         self._guarantee = dataclasses.replace(self._outputs.guarantee, data=participation_below(self.env))
         # Raises here, not in the middle of a game, if the mechanism cannot run on these gains.
-        self.mechanism.new_state(self._inputs)
+        if self.mechanism.new_state(self._inputs) is None:
+            raise WrongTypeError(
+                f"{type(mechanism).__name__}.new_state must return the state of a new game, such as a NamedTuple, or ()"
+                " if it needs none; received None."
+            )
 
     @property
     def mechanism(self) -> Mechanism:

@@ -4,6 +4,7 @@ import re
 
 from dp_bandit_envs.plots.plot_style import as_bytes
 from dp_bandit_envs.suite.evaluation import GROWTH_TASKS
+from dp_bandit_envs.suite.identification import package_ranking
 from dp_bandit_envs.suite.reference import reference
 from dp_bandit_envs.suite.sheet import ALL_AXES, best_of, picture_of_reference
 from dp_bandit_envs.suite.task_table import AXES, LEVELS
@@ -71,7 +72,20 @@ def growth() -> str:
     return "\n".join(lines)
 
 
-TABLES = {"by-axis": by_axis, "totals": totals, "growth": growth}
+def best_arm() -> str:
+    """Return the scores of the algorithms that look for the best arm, at each epsilon and without privacy."""
+    levels = [*PRIVATE, None]
+    rankings = [{row.name: row for row in package_ranking(SIZE, level)} for level in levels]
+    heads = [f"epsilon = {level:g}" for level in PRIVATE] + ["no privacy"]
+    lines = [f"| algorithm | {' | '.join(heads)} |", "| --- |" + " --: |" * len(heads)]
+    for name in rankings[-1]:
+        rows = [ranking.get(name) for ranking in rankings]
+        cells = ["" if row is None else f"{row.total:.2f} ± {(row.high - row.low) / 2:.2f}" for row in rows]
+        lines.append(f"| {_code(name)} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+TABLES = {"by-axis": by_axis, "totals": totals, "growth": growth, "best-arm": best_arm}
 
 
 def with_tables(text: str) -> str:

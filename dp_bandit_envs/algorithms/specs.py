@@ -531,8 +531,13 @@ def read_algorithm(
         way_out = instead if hasattr(algorithm, "update") else ""
         if adapter := adapter_for(algorithm):
             way_out = f" Use dp_bandit_envs.adapters.{adapter}(...) of it."
-        raise WrongTypeError(WANTED.format(checks.kind_of(algorithm)) + way_out)
+        raise _not_an_algorithm(label, checks.kind_of(algorithm), way_out)
     return _spec_of_callable(algorithm, label, parameters)
+
+
+def _not_an_algorithm(label: str | None, received: str, way_out: str = "") -> WrongTypeError:
+    """Return the error of something that is no algorithm, with its name if it has one."""
+    return WrongTypeError(f"{f'{label}: ' if label else ''}{WANTED.format(received)}{way_out}")
 
 
 def read_sweep(text: str, label: str | None = None) -> list[AlgorithmSpec]:
@@ -582,7 +587,7 @@ def _spec_of_callable(function: Callable[..., Any], label: str | None, parameter
     try:
         signature = inspect.signature(function).parameters
     except ValueError:  # a class of Python's own, such as int
-        raise WrongTypeError(WANTED.format(name)) from None
+        raise _not_an_algorithm(label, own_name) from None
     refuse_unknown_parameters(own_name, parameters, signature)
     alone = AlgorithmSpec(
         name,
@@ -596,7 +601,7 @@ def _spec_of_callable(function: Callable[..., Any], label: str | None, parameter
     if isinstance(function, type):
         if not hasattr(function, "update"):
             absent = " and no ".join(method for method in METHODS if not hasattr(function, method))
-            raise WrongTypeError(WANTED.format(f"the class {name}, which has no {absent}"))
+            raise _not_an_algorithm(label, f"the class {own_name}, which has no {absent}")
         return alone
     needed = [key for key, one in signature.items() if one.default is one.empty and one.kind in (0, 1, 3)]
     needed = [key for key in needed if key not in parameters]
@@ -616,7 +621,7 @@ def _spec_of_callable(function: Callable[..., Any], label: str | None, parameter
         return AlgorithmSpec(name, parameters, label, factory=function, signature=signature)
     if not hasattr(built, "update"):
         received = f"a function that returns {checks.kind_of(built)}"
-        raise WrongTypeError(f"{WANTED.format(received)} {CHOOSES}")
+        raise _not_an_algorithm(label, received, f" {CHOOSES}")
     if of_privacy := [key for key in ("epsilon", "delta") if key in signature]:
         raise WrongTypeError(
             f"{name} takes {' and '.join(of_privacy)} and must return an Algorithm with a privacy wrapper; it returns"

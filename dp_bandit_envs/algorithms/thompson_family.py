@@ -122,6 +122,9 @@ def tuned_ts(
         name="Tuned-TS",
         make_agent=lambda: GaussianThompsonSampling(pulls=settings.pulls, variance=settings.variance),
         wrapping=ExactSums,
+        stochastic_bound=lambda means, horizon: gaussian_ts_bound(
+            means, horizon, settings.variance(len(means), horizon), settings.pulls(len(means), horizon)
+        ),
         own_guarantee=guarantee,
         parameters={"epsilon": epsilon, "delta": delta, "pulls": given_pulls, "variance": fixed},
         reference="Ou, Avella Medina and Cummings (2024), the modified algorithm",

@@ -3,16 +3,9 @@
 import sys
 
 from dp_bandit_envs.checks import require
+from dp_bandit_envs.cli.command_names import ABOUT, COMMANDS
 
 __all__ = ["main"]
-
-ABOUT = "Differentially private bandits: play them, compare them, reproduce the papers."
-COMMANDS = {
-    "Play": ("run", "suite", "reproduce", "list", "show", "compile"),
-    "Privacy": ("audit", "calibrate", "ledger"),
-    "Course": ("lab", "grade"),
-}
-"""The names of the commands in each group."""
 
 
 def main() -> None:

@@ -12,7 +12,7 @@ import typer
 import typer.core
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.cli import ABOUT, COMMANDS
+from dp_bandit_envs.cli.command_names import ABOUT, COMMANDS
 from dp_bandit_envs.cli.options import (
     PICTURES,
     Epsilons,
@@ -244,6 +244,7 @@ def reproduce(
     epilog=examples(
         "suite mine:MyAgent --size quick --epsilon 0.1,1,10 --out results/mine",
         "suite DP-KLUCB Clipped-Lap:base=TS --axis switching,stochastic/rare --size tiny",
+        "suite DP-TT mine:MyAgent --axis identification",
         "suite submissions --size tiny --epsilon 1 --seed 8251",
         "suite mine/card.json theirs/card.json --out results/both",
     )
@@ -268,7 +269,9 @@ def suite(
     ] = None,
     axis: Annotated[
         list[str] | None,
-        typer.Option(metavar="AXIS[,AXIS...]", help="Axes or tasks, such as switching; by default all."),
+        typer.Option(
+            metavar="AXIS[,AXIS...]", help="Axes or tasks, such as switching; by default all but identification."
+        ),
     ] = None,
     seed: Annotated[
         int | None,

@@ -21,7 +21,7 @@ from dp_bandit_envs.cli.data_commands import describe_ledger, open_ledger
 from dp_bandit_envs.cli.terminal import INTERRUPTED, console, errors, leave_at_once, rate, say
 from dp_bandit_envs.envs.registration import IDS
 from dp_bandit_envs.experiments.arguments import experiment_from
-from dp_bandit_envs.experiments.comparison import Comparison, comparison_of
+from dp_bandit_envs.experiments.comparison import Comparison, comparison_of, run_study
 from dp_bandit_envs.experiments.entries import Entry
 from dp_bandit_envs.experiments.experiment import Experiment, Results
 from dp_bandit_envs.experiments.progress import progress_of
@@ -32,7 +32,6 @@ from dp_bandit_envs.experiments.report import (
     View,
     format_measure,
     notes_on,
-    run_study,
 )
 from dp_bandit_envs.experiments.store import find_growing
 from dp_bandit_envs.experiments.tables import terminal_table

@@ -10,8 +10,9 @@ from typing import Any
 from dp_bandit_envs.cli.options import parse_numbers
 from dp_bandit_envs.cli.terminal import console, say
 from dp_bandit_envs.files import write_whole
-from dp_bandit_envs.suite import AXES, LEVELS, SIZES, ScoreCard, evaluate, join, load, tasks
+from dp_bandit_envs.suite import AXES, LEVELS, SIZES, ScoreCard, evaluate, identification_tasks, join, load, tasks
 from dp_bandit_envs.suite.evaluation import LEVELS_OF_A_CARD
+from dp_bandit_envs.suite.identification import are_of_identification, lines_of_identification
 from dp_bandit_envs.suite.players import agents_of_folder
 from dp_bandit_envs.suite.reference import REFERENCE_SEED
 from dp_bandit_envs.suite.sheet import MOST_DOTS, PRIVATE_LEVELS, level_in_words, lines_of_reference
@@ -85,7 +86,7 @@ def write_card(scores: ScoreCard, out: Path) -> None:
             write_whole(out / "figure.png", as_bytes(scores.plot(), "png"))
             files.append("figure.png")
     if "figure.png" in files and len({cell["agent"] for cell in scores.cells}) > MOST_DOTS:
-        say(f"\nThe picture has the first {MOST_DOTS} agents; the sheet has all.")
+        say(f"\nThe picture has {', '.join(scores.named_agents())}; the sheet has all agents.")
     say(f"\nSee {' and '.join(str(out / name) for name in files)}.")
 
 
@@ -97,11 +98,22 @@ def show_tasks() -> None:
     lines.append(f"{'task':<28}{'game':<15}{'measure':<17}scores 1")
     for task in tasks():
         lines.append(f"{task.name:<28}{task.game:<15}{task.measure.replace('_', ' '):<17}{task.best}")
+    lines += [
+        "",
+        "Outside the total (--axis identification), to find the best arm:",
+    ]
+    for finding in identification_tasks():
+        means = " ".join(f"{mean:g}" for mean in finding.arguments["means"])
+        lines.append(f"{finding.name:<28}{finding.game:<15}{finding.measure.replace('_', ' '):<20}{means}")
     say("\n".join(lines))
 
 
 def show_reference(size: str, axes: list[str] | None, epsilon: list[str] | None) -> None:
     """Print the best of the package by axis, or all of some axes."""
+    if are_of_identification(axes):
+        identification_tasks(axes)
+        say("\n".join(lines_of_identification(size_name(size), LEVELS if epsilon is None else parse_levels(epsilon))))
+        return
     levels = PRIVATE_LEVELS if epsilon is None else parse_levels(epsilon)
     chosen: Sequence[str | None] = axes or [None]
     for axis in chosen:

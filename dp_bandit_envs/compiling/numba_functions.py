@@ -170,14 +170,15 @@ LEAN: dict[str, Any] = {**OPTIONS, "_nrt": False}
 """Without Numba's runtime, code does not count references to arrays, which takes most of the time if a state has many
 arrays; but it cannot allocate arrays either."""
 
-INLINED: dict[str, Any] = {"pipeline_class": InliningCompiler, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+INLINED: dict[str, Any] = {
+    "pipeline_class": InliningCompiler,
+    "forceinline": True,
+    "no_cpython_wrapper": True,
+    "no_cfunc_wrapper": True,
+}
 """For the functions that a loop calls. A real call passes the state's arrays one by one, which took half of EXP3's
 time. LLVM inlines them: Numba's own `inline="always"` copies a function once for each of its blocks, which took most
 of the compiling."""
-
-CALLED = frozenset({draws.standard_gamma})
-"""Functions without arrays that are so long that LLVM decides about them: two of them inlined took a third of the time
-of compiling Thompson sampling."""
 
 WITHIN: dict[str, Any] = {
     "pipeline_class": InliningCompiler,
@@ -205,8 +206,7 @@ binding.set_option("dp-bandit-envs", "--epilogue-vectorization-minimum-VF=4")
 
 @functools.lru_cache(maxsize=1024)
 def _compiled(function: Callable[..., Any], options: Options) -> Callable[..., Any]:
-    inline = {**INLINED, "forceinline": function not in CALLED}
-    return numba.njit(**inline, **dict(options))(clone(function, options))  # type: ignore[no-any-return]
+    return numba.njit(**INLINED, **dict(options))(clone(function, options))  # type: ignore[no-any-return]
 
 
 def clone(function: Callable[..., Any], options: Options) -> FunctionType:

@@ -4,7 +4,7 @@ import dataclasses
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, SupportsIndex
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,11 +23,11 @@ from dp_bandit_envs.experiments.configurations import (
     union,
     why_not_joined,
 )
-from dp_bandit_envs.experiments.entries import Entry, entries_of, entry_of
+from dp_bandit_envs.experiments.entries import Entries, Entry, entries_of, entry_of
 from dp_bandit_envs.experiments.experiment import Experiment, Results
 from dp_bandit_envs.experiments.progress import Requested, check_progress, interruption, progress_of
 from dp_bandit_envs.experiments.ranking import Ranking, ranking
-from dp_bandit_envs.experiments.running import StoredArrays, run
+from dp_bandit_envs.experiments.running import Progress, StoredArrays, run
 from dp_bandit_envs.experiments.store import RESULTS, ResultsFolder, read_finished
 from dp_bandit_envs.experiments.tables import summary_csv, summary_of_folder, table, terminal_table, wide_table
 from dp_bandit_envs.metrics import mean_and_standard_error
@@ -39,13 +39,13 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from dp_bandit_envs.experiments.report import Report
+    from dp_bandit_envs.experiments.report import Report, Study
 
 Algorithms = Player | Sequence[Player] | Mapping[str, Player]
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
-class Comparison(Sequence[Entry]):
+class Comparison(Entries):
     """The result of `compare` and `load`: one entry for each algorithm, at each epsilon, in each environment.
 
     Attributes:
@@ -60,43 +60,6 @@ class Comparison(Sequence[Entry]):
         >>> print(comparison.table("csv").splitlines()[1])
         Stochastic,DP-KLUCB,1,1,0,central; arms and releases,5,9.2,1.319090596,10,12.88
     """
-
-    entries: tuple[Entry, ...]
-    configuration: Mapping[str, Any]
-
-    def __getitem__(self, index: Any) -> Any:
-        if not isinstance(index, (SupportsIndex, slice)):
-            raise WrongTypeError(f"index must be a number or a slice; received {index!r}. Use select(algorithm=...).")
-        return self.entries[index]
-
-    def __len__(self) -> int:
-        return len(self.entries)
-
-    @property
-    def titles(self) -> list[str]:
-        """The environments, with number of arms and horizon if these vary."""
-        return list(dict.fromkeys(entry.title for entry in self.entries))
-
-    @property
-    def algorithms(self) -> list[str]:
-        """The algorithms, without their epsilons."""
-        return list(dict.fromkeys(entry.algorithm for entry in self.entries))
-
-    @property
-    def epsilons(self) -> list[float]:
-        """The requested epsilons, ascending."""
-        return sorted({entry.asked for entry in self.entries if entry.asked is not None})
-
-    @property
-    def name(self) -> str:
-        """The experiment's name, such as a paper's figure."""
-        return str(self.configuration["name"])
-
-    @property
-    def seed(self) -> int | None:
-        """The seed; None if it was secret."""
-        seed: int | None = self.configuration["seed"]
-        return seed
 
     def __repr__(self) -> str:
         names, results = ", ".join(self.algorithms), f"{len(self)} result{'s' * (len(self) != 1)}"
@@ -401,11 +364,11 @@ class Comparison(Sequence[Entry]):
             draw=lambda _, columns, note: {"": figure},
         )
         if folder is None:
-            return report_on(study, [], comparisons=[self])
+            return report_on(study, [], [self])
         results, stored = self._folder(folder)
         if stored is None:
             self._write(results)
-        return report_on(study, [], comparisons=[self], folders=[results, results])
+        return report_on(study, [], [self], folders=[results, results])
 
     def _configuration(self) -> dict[str, Any]:
         """Return the configuration of these entries alone, in their order."""
@@ -606,3 +569,17 @@ def _compare(experiment: Experiment, folder: str | Path | None, jobs: int, progr
     if folder is not None:
         results.write_again("summary.csv", summary_of_folder(results, comparison.entries, comparison.configuration))
     return comparison
+
+
+def run_study(study: "Study", folder: Path | None, *, jobs: int, progress: Progress, command: str) -> "Report":
+    """Run the missing parts of a study, in a folder or else in memory; write and return its report."""
+    from dp_bandit_envs.experiments.report import folders_of, report_on
+
+    with tempfile.TemporaryDirectory() as temporary:
+        folders = folders_of(study, Path(temporary) if folder is None else folder)
+        pairs = zip(study.experiments, folders[1:], strict=True)
+        results = [run(experiment, part, jobs=jobs, progress=progress) for experiment, part in pairs]
+        if folder is None:
+            results = [Results(of_experiment.experiment, dict(of_experiment.arrays)) for of_experiment in results]
+    comparisons = list(map(comparison_of, results))
+    return report_on(study, results, comparisons, command=command, folders=[] if folder is None else folders)

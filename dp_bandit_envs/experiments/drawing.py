@@ -10,8 +10,7 @@ from matplotlib.axes import Axes
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.errors import WrongTypeError
-from dp_bandit_envs.experiments.comparison import Comparison
-from dp_bandit_envs.experiments.entries import Entry, by_epsilon
+from dp_bandit_envs.experiments.entries import Entries, Entry, by_epsilon
 from dp_bandit_envs.experiments.tables import in_latex
 from dp_bandit_envs.metrics import BANDS
 from dp_bandit_envs.plots.curves_figure import (
@@ -45,7 +44,7 @@ class PlotContent(NamedTuple):
     y_scale: str
     labels: Any
 
-    def panels(self, comparison: Comparison) -> list[Panel]:
+    def panels(self, comparison: Entries) -> list[Panel]:
         """Return the panels, with the user's labels.
 
         Raises:
@@ -63,7 +62,7 @@ class PlotContent(NamedTuple):
             for panel in panels
         ]
 
-    def settings(self, comparison: Comparison) -> dict[str, Any]:
+    def settings(self, comparison: Entries) -> dict[str, Any]:
         """Return arguments of `curves_figure`."""
         if not (self.band is None or isinstance(self.band, str)):
             known = ", ".join(map(repr, BANDS))
@@ -79,7 +78,7 @@ class PlotContent(NamedTuple):
 
 
 def draw(
-    comparison: Comparison,
+    comparison: Entries,
     content: PlotContent,
     *,
     columns: int | None = None,
@@ -114,7 +113,7 @@ def draw(
     return draw_on_axes(_checked_axes(ax, [panel.title for panel in panels]), panels, appearance, **settings)
 
 
-def write_note(comparison: Comparison, content: PlotContent, format: str) -> str:
+def write_note(comparison: Entries, content: PlotContent, format: str) -> str:
     """Return the meaning of line and band, and every guarantee; see `Comparison.plot_note`."""
     checks.one_of("format", format, ("text", "latex"))
     panels, appearance = content.panels(comparison), Appearance(is_shaded=content.band is not None)
@@ -156,7 +155,7 @@ def _checked_legend(legend: Any) -> str | bool:
     raise ValueError(f"legend must be 'below', 'inside' or False; received {legend!r}.")
 
 
-def _checked_colours(comparison: Comparison, colors: Any) -> dict[str, str]:
+def _checked_colours(comparison: Entries, colors: Any) -> dict[str, str]:
     given = _by_algorithm(comparison, "colors", colors, "'black'")
     for name, colour in given.items():
         if not mpl.colors.is_color_like(colour):
@@ -167,7 +166,7 @@ def _checked_colours(comparison: Comparison, colors: Any) -> dict[str, str]:
     return {name: mpl.colors.to_hex(colour).upper() for name, colour in given.items()}
 
 
-def _checked_labels(comparison: Comparison, labels: Any) -> dict[str, str]:
+def _checked_labels(comparison: Entries, labels: Any) -> dict[str, str]:
     given = _by_algorithm(comparison, "labels", labels, "'ours'")
     for name, label in given.items():
         if not isinstance(label, str) or not label.strip():
@@ -179,7 +178,7 @@ def _checked_labels(comparison: Comparison, labels: Any) -> dict[str, str]:
     return given
 
 
-def _by_algorithm(comparison: Comparison, what: str, given: Any, example: str) -> dict[str, Any]:
+def _by_algorithm(comparison: Entries, what: str, given: Any, example: str) -> dict[str, Any]:
     if given is None:
         return {}
     names = comparison.algorithms
@@ -217,7 +216,7 @@ def _checked_axes(ax: Any, titles: Sequence[str]) -> list[Axes]:
 EXAMPLES = {"epsilon": "epsilon=[0.1, 1]", "arms": "n_arms=[2, 10]", "horizon": "horizon=[1_000, 10_000]"}
 
 
-def _over_rounds(comparison: Comparison, measure: str) -> list[Panel]:
+def _over_rounds(comparison: Entries, measure: str) -> list[Panel]:
     """Return a panel for each game and, if there are several, each epsilon, on one scale per game."""
     return [
         Panel(
@@ -229,7 +228,7 @@ def _over_rounds(comparison: Comparison, measure: str) -> list[Panel]:
     ]
 
 
-def _over_epsilons(comparison: Comparison, measure: str) -> list[Panel]:
+def _over_epsilons(comparison: Entries, measure: str) -> list[Panel]:
     """Return a panel for each game; an algorithm that takes no epsilon is the same at each."""
     panels = []
     for title in comparison.titles:
@@ -249,8 +248,8 @@ def _over_epsilons(comparison: Comparison, measure: str) -> list[Panel]:
     return panels
 
 
-def _over_sizes(size: str) -> Callable[[Comparison, str], list[Panel]]:
-    def panels(comparison: Comparison, measure: str) -> list[Panel]:
+def _over_sizes(size: str) -> Callable[[Entries, str], list[Panel]]:
+    def panels(comparison: Entries, measure: str) -> list[Panel]:
         """Return a panel for each environment, epsilon and size, except the size on the horizontal axis."""
         other = "horizon" if size == "n_arms" else "n_arms"
         word = "T" if other == "horizon" else "K"
@@ -276,7 +275,7 @@ def _curve(name: str, entries: Sequence[Entry], at: Any, samples: Any) -> Curve:
     return Curve(name, label_of(name, list(dict.fromkeys(one.level for one in entries))), at, samples)
 
 
-PANELS: dict[str, Callable[[Comparison, str], list[Panel]]] = {
+PANELS: dict[str, Callable[[Entries, str], list[Panel]]] = {
     "round": _over_rounds,
     "epsilon": _over_epsilons,
     "arms": _over_sizes("n_arms"),

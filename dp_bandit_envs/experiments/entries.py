@@ -3,11 +3,12 @@
 import dataclasses
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, SupportsIndex
 
 from numpy.typing import NDArray
 
 from dp_bandit_envs import checks
+from dp_bandit_envs.errors import WrongTypeError
 from dp_bandit_envs.experiments.configurations import Cell, cells_of
 from dp_bandit_envs.privacy.guarantee import ShownEpsilon
 from dp_bandit_envs.protocols import FloatArray, IntArray
@@ -93,6 +94,53 @@ class Entry:
     def trials(self) -> int:
         """Number of games."""
         return len(next(iter(self.measures.values())))
+
+
+@dataclasses.dataclass(frozen=True, repr=False)
+class Entries(Sequence[Entry]):
+    """Entries of one experiment, with the configuration that describes them; base class of `Comparison`.
+
+    Attributes:
+        entries: The entries, by environment.
+        configuration: Everything that determined the numbers, as plain values.
+    """
+
+    entries: tuple[Entry, ...]
+    configuration: Mapping[str, Any]
+
+    def __getitem__(self, index: Any) -> Any:
+        if not isinstance(index, (SupportsIndex, slice)):
+            raise WrongTypeError(f"index must be a number or a slice; received {index!r}. Use select(algorithm=...).")
+        return self.entries[index]
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+    @property
+    def titles(self) -> list[str]:
+        """The environments, with number of arms and horizon if these vary."""
+        return list(dict.fromkeys(entry.title for entry in self.entries))
+
+    @property
+    def algorithms(self) -> list[str]:
+        """The algorithms, without their epsilons."""
+        return list(dict.fromkeys(entry.algorithm for entry in self.entries))
+
+    @property
+    def epsilons(self) -> list[float]:
+        """The requested epsilons, ascending."""
+        return sorted({entry.asked for entry in self.entries if entry.asked is not None})
+
+    @property
+    def name(self) -> str:
+        """The experiment's name, such as a paper's figure."""
+        return str(self.configuration["name"])
+
+    @property
+    def seed(self) -> int | None:
+        """The seed; None if it was secret."""
+        seed: int | None = self.configuration["seed"]
+        return seed
 
 
 def entries_of(configuration: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Iterator[Entry]:

@@ -123,8 +123,8 @@ class Ranking:
         floor = ""
         if self.least_adjusted > (1 - self.confidence) / 10:
             floor = (
-                f" With {len(self.pairs):,} pairs and so few trials no p (Holm) is below {self.least_adjusted:.2g}:"
-                " play more trials, or select fewer algorithms."
+                f" The smallest p (Holm) that so few trials and {len(self.pairs):,} pairs can give is"
+                f" {self.least_adjusted:.2g}; more trials or fewer algorithms lower it."
             )
         return f"{WHAT_IS_TESTED}{floor}\n\n{self.table()}"
 

@@ -6,16 +6,13 @@ import importlib.metadata
 import json
 import math
 import platform
-import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from dp_bandit_envs.algorithms.specs import GameSpec
-from dp_bandit_envs.experiments.comparison import Comparison, comparison_of
-from dp_bandit_envs.experiments.entries import Entry
+from dp_bandit_envs.experiments.entries import Entries, Entry
 from dp_bandit_envs.experiments.experiment import Experiment, Results, labels_of
-from dp_bandit_envs.experiments.running import Progress, run
 from dp_bandit_envs.experiments.store import ResultsFolder
 from dp_bandit_envs.experiments.tables import markdown_table, summary_of_folder
 from dp_bandit_envs.metrics import median_of_means, summary
@@ -184,7 +181,7 @@ class Report:
     figures: "Mapping[str, Figure]"
     claims: tuple[Claim, ...]
     notes: tuple[Note, ...]
-    results: Mapping[str, Comparison]
+    results: Mapping[str, Any]
     numbers: Mapping[str, Mapping[str, float | None]]
     text: str
     folder: Path | None = None
@@ -226,30 +223,18 @@ def folders_of(study: Study, path: Path) -> list[ResultsFolder]:
     return [whole, *(ResultsFolder(path / name, configuration) for name, configuration in settings.items())]
 
 
-def run_study(study: Study, folder: Path | None, *, jobs: int, progress: Progress, command: str) -> Report:
-    """Run the missing parts of a study, in a folder or else in memory; write and return its report."""
-    with tempfile.TemporaryDirectory() as temporary:
-        folders = folders_of(study, Path(temporary) if folder is None else folder)
-        pairs = zip(study.experiments, folders[1:], strict=True)
-        results = [run(experiment, part, jobs=jobs, progress=progress) for experiment, part in pairs]
-        if folder is None:
-            results = [Results(of_experiment.experiment, dict(of_experiment.arrays)) for of_experiment in results]
-    return report_on(study, results, command=command, folders=[] if folder is None else folders)
-
-
 def report_on(
     study: Study,
     results: Sequence[Results],
+    comparisons: Sequence[Entries],
     *,
-    comparisons: Sequence[Comparison] = (),
     command: str = "",
     folders: Sequence[ResultsFolder] = (),
 ) -> Report:
     """Draw and judge the results of a study; write figure, tables and report if there are folders from `folders_of`.
 
-    `comparisons` are the same results as comparisons, made of them by default; `command` is quoted by the report.
+    `comparisons` are the same results as comparisons; `command` is quoted by the report.
     """
-    comparisons = comparisons or list(map(comparison_of, results))
     figures = draw_figures(study, results)
     claims, notes = tuple(study.claims(results)), tuple(study.notes(results))
     text = report_md(
@@ -335,7 +320,7 @@ def regret_panel(results: Results, game: GameSpec, view: View) -> "Panel":
 
 
 def report_md(
-    comparisons: Sequence[Comparison],
+    comparisons: Sequence[Entries],
     *,
     title: str,
     command: str,
@@ -373,7 +358,7 @@ def report_md(
     return "\n\n".join(parts) + "\n"
 
 
-def numbers_json(comparisons: Sequence[Comparison], view: View, more: Mapping[str, Numbers]) -> str:
+def numbers_json(comparisons: Sequence[Entries], view: View, more: Mapping[str, Numbers]) -> str:
     """Return the numbers of a report, and `more` of them, as JSON: one per line, named `experiment/game/algorithm`.
 
     The name of a single experiment is left out.
@@ -409,7 +394,7 @@ def _is_installed(package: str) -> bool:
     return any(importlib.metadata.distributions(name=package))
 
 
-def _settings(comparisons: Sequence[Comparison], command: str) -> str:
+def _settings(comparisons: Sequence[Entries], command: str) -> str:
     versions = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in PACKAGES if _is_installed(name))
     seed = comparisons[0].seed
     sizes = [f"{_format_trials(comparison)}, horizon {_format_horizon(comparison)}" for comparison in comparisons]
@@ -426,7 +411,7 @@ def _settings(comparisons: Sequence[Comparison], command: str) -> str:
     return f"{top}{shown_seed}; {'; '.join(sizes)}. Python {platform.python_version()}, {versions}. {again}"
 
 
-def _format_trials(comparison: Comparison) -> str:
+def _format_trials(comparison: Entries) -> str:
     least = min(entry.trials for entry in comparison.entries)
     longer: dict[int, dict[str, None]] = {}
     for entry in comparison.entries:
@@ -436,12 +421,12 @@ def _format_trials(comparison: Comparison) -> str:
     return f"{least:,} trial{'' if least == 1 else 's'}{f' ({more})' if more else ''}"
 
 
-def _format_horizon(comparison: Comparison) -> str:
+def _format_horizon(comparison: Entries) -> str:
     horizons = {entry.horizon for entry in comparison.entries}
     return f"{horizons.pop():,}" if len(horizons) == 1 else "each game's own"
 
 
-def _regrets(comparison: Comparison, view: View) -> str:
+def _regrets(comparison: Entries, view: View) -> str:
     rows: list[dict[str, str]] = []
     for entry in comparison.entries:
         last = entry.values(view.measure)[:, -1]
@@ -467,7 +452,7 @@ def _regrets(comparison: Comparison, view: View) -> str:
     return markdown_table(list(rows[-1]), [list(row.values()) for row in rows])
 
 
-def _guarantees(comparisons: Sequence[Comparison]) -> str:
+def _guarantees(comparisons: Sequence[Entries]) -> str:
     rows: dict[tuple[str, ...], list[str]] = {}
     games: dict[str, int] = {}
     for comparison in comparisons:
@@ -502,7 +487,7 @@ def format_units(entries: Iterable[Entry]) -> dict[str, dict[str, str]]:
     }
 
 
-def notes_on(comparison: Comparison) -> list[Note]:
+def notes_on(comparison: Entries) -> list[Note]:
     """Return the notes before the results of games without a paper: epsilons, seed, real data."""
     is_real = any(entry.is_real for entry in comparison.entries)
     calibrated = any(entry.calibrated for entry in comparison.entries)
@@ -514,7 +499,7 @@ def notes_on(comparison: Comparison) -> list[Note]:
     return [*notes, Note(SECRET_SEED) if comparison.seed is None else known_seed, _about_results(comparison)]
 
 
-def _about_epsilons(comparison: Comparison) -> str:
+def _about_epsilons(comparison: Entries) -> str:
     """Return a sentence on the algorithms that use the epsilon, their delta, and algorithms with another guarantee."""
     with_delta: dict[float | None, dict[str, None]] = {}
     others: dict[str, list[ShownEpsilon]] = {}
@@ -538,7 +523,7 @@ def _about_epsilons(comparison: Comparison) -> str:
     return text + (f" Not to {', '.join(labels)}." if labels else "")
 
 
-def _about_guarantees(comparison: Comparison) -> str:
+def _about_guarantees(comparison: Entries) -> str:
     """Return a sentence on the parameters that give algorithms the requested guarantee."""
 
     def format_parameter(name: str, setting: Any) -> str:
@@ -555,7 +540,7 @@ def _about_guarantees(comparison: Comparison) -> str:
     return f"At the guarantees that were asked for, found by their real ones: {'. '.join(filter(None, parts))}."
 
 
-def _about_silence(comparison: Comparison) -> str:
+def _about_silence(comparison: Entries) -> str:
     """Return a sentence for each game on algorithms whose first release would come after its end."""
     sentences = []
     for title in comparison.titles:
@@ -566,7 +551,7 @@ def _about_silence(comparison: Comparison) -> str:
     return f"{' '.join(sentences)} What is played so is chance, not learning." if sentences else ""
 
 
-def _about_results(comparison: Comparison) -> Note:
+def _about_results(comparison: Entries) -> Note:
     sentences = [
         "Regrets, figure and all files here are computed from true outcomes: they are NOT private, keep them where the"
         " data are. A guarantee is for the arms played in one game."
@@ -586,7 +571,7 @@ def _about_results(comparison: Comparison) -> Note:
     return Note(" ".join(sentences), on_terminal=True)
 
 
-def _with_large_epsilons(comparison: Comparison) -> list[str]:
+def _with_large_epsilons(comparison: Entries) -> list[str]:
     """Return the algorithms with a large epsilon for a round, or for a record or person if known."""
     weak: dict[str, None] = {}
     for entry in comparison.entries:

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.experiments.comparison import folder_of
+from dp_bandit_envs.experiments.comparison import folder_of, run_study
 from dp_bandit_envs.experiments.progress import Requested, check_progress, interruption, progress_of
-from dp_bandit_envs.experiments.report import Report, Study, run_study
+from dp_bandit_envs.experiments.report import Report, Study
 
 
 class Figure(NamedTuple):

@@ -44,6 +44,8 @@ def scores_figure(
     after_names: Mapping[str, str] = MappingProxyType({}),
     note: str = "",
     columns: int | None = None,
+    meaning: str = "Score: 0 is chance, 1 is the best without privacy",
+    lowest: float = LEFT,
 ) -> Figure:
     """Return the figure.
 
@@ -55,6 +57,8 @@ def scores_figure(
         after_names: What the legend says after names.
         note: Text after the meaning of the scores.
         columns: Panels in a row.
+        meaning: What a score is.
+        lowest: The lowest score that is shown, -1 or 0.
     """
     columns = min(columns or len(panels), len(panels))
     lines = -(-len(panels) // columns)
@@ -68,24 +72,26 @@ def scores_figure(
             if index >= len(panels):
                 ax.axis("off")
                 continue
-            _draw_panel(ax, panels[index], rows, styles, field)
+            _draw_panel(ax, panels[index], rows, styles, field, lowest)
             if rows[:1] == [total]:
                 ax.axhline(0.5, color=LIGHT_GREY, lw=0.8)
             ax.set_yticks(range(len(rows)), rows if index % columns == 0 else [""] * len(rows))
             ax.set_ylim(len(rows) - 0.5, -0.5)
             handles |= {label: line for line, label in zip(*ax.get_legend_handles_labels(), strict=True)}
         labelled = {f"{label}{after_names.get(label, '')}": line for label, line in handles.items()}
-        words = ". ".join(filter(None, ["Score: 0 is chance, 1 is the best without privacy", note]))
+        words = ". ".join(filter(None, [meaning, note]))
         add_legend_and_note(figure, {typeset(label): line for label, line in labelled.items()}, words)
     return figure
 
 
-def _draw_panel(ax: Any, panel: ScorePanel, rows: Sequence[str], styles: Mapping[str, Any], field: str) -> None:
+def _draw_panel(
+    ax: Any, panel: ScorePanel, rows: Sequence[str], styles: Mapping[str, Any], field: str, lowest: float
+) -> None:
     for anchor in (0, 1):
         ax.axvline(anchor, color=GREY, lw=0.8, ls=":", zorder=0)
     ax.grid(visible=False)
     for line, row in enumerate(rows):
-        scores = np.clip(panel.field.get(row, ()), LEFT, RIGHT)
+        scores = np.clip(panel.field.get(row, ()), lowest, RIGHT)
         marks = {"marker": "|", "ls": "", "color": LIGHT_GREY, "ms": 9, "mew": 1.2, "zorder": 1}
         ax.plot(scores, np.full(len(scores), line), label=field if line == 0 else None, **marks)
     shift = 0.44 / max(1, len(panel.dots))
@@ -94,12 +100,13 @@ def _draw_panel(ax: Any, panel: ScorePanel, rows: Sequence[str], styles: Mapping
         look = styles[name]
         for row, (score, low, high) in scores_of_rows.items():
             height = rows.index(row) + at
-            ax.plot(np.clip([low, high], LEFT, RIGHT), [height, height], color=look.colour, lw=1.4, zorder=3)
-            marker = "<" if score <= LEFT else ">" if score >= RIGHT else look.marker
-            ax.plot(min(max(score, LEFT), RIGHT), height, ls="", color=look.colour, marker=marker, ms=4.5, zorder=4)
+            ax.plot(np.clip([low, high], lowest, RIGHT), [height, height], color=look.colour, lw=1.4, zorder=3)
+            marker = "<" if score <= lowest < 0 else ">" if score >= RIGHT else look.marker
+            ax.plot(min(max(score, lowest), RIGHT), height, ls="", color=look.colour, marker=marker, ms=4.5, zorder=4)
         ax.plot([], [], color=look.colour, marker=look.marker, ms=4.5, label=name)
     ax.set_title(panel.title)
-    ax.set_xlim(LEFT - 0.07, RIGHT + 0.07)
-    ax.set_xticks([-1, -0.5, 0, 0.5, 1], ["−1", "", "0", "", "1"])
+    ax.set_xlim(lowest - 0.07, RIGHT + 0.07)
+    ticks = {-1: "−1", -0.5: "", 0: "0", 0.5: "", 1: "1"}
+    ax.set_xticks(*zip(*((at, words) for at, words in ticks.items() if at >= lowest), strict=True))
     ax.spines["left"].set_visible(False)
     ax.tick_params(axis="y", length=0)

@@ -1,6 +1,7 @@
 """Storage of a ledger: an SQLite database in a file, or in the memory of the process that made it."""
 
 import contextlib
+import errno
 import json
 import os
 import threading
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from dp_bandit_envs.errors import LedgerFileError
+from dp_bandit_envs.files import create_once
 from dp_bandit_envs.privacy.composition_filters import Budget, CompositionFilters, Cost
 
 if TYPE_CHECKING:
@@ -64,23 +66,25 @@ class LedgerStore:
     def make(self, ledger_id: str, budget: Budget) -> None:
         """Make the file, which must not exist."""
         assert self.path is not None
+        store = LedgerStore(None)
+        store.fill(ledger_id, budget)
         try:
-            os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o644))
-        except FileExistsError:
-            raise LedgerFileError(
-                f"{self.path}: a new ledger must have a file of its own; this one exists. Use Ledger.load(path), or"
-                " another file for other data."
-            ) from None
+            if not self.path.parent.is_dir():
+                raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
+            # Whole or not at all: a process that is killed here leaves no file that is neither a ledger nor absent.
+            is_new = create_once(self.path, store._memory.serialize(), 0o644)
         except OSError as error:
             raise LedgerFileError(
                 f"{self.path}: a ledger must be in a folder that can be written; {error.strerror or error}."
                 " Make the folder first, or name another one."
             ) from None
-        try:
-            self.fill(ledger_id, budget)
-        except BaseException:
-            self.path.unlink()
-            raise
+        finally:
+            store.close()
+        if not is_new:
+            raise LedgerFileError(
+                f"{self.path}: a new ledger must have a file of its own; this one exists. Use Ledger.load(path), or"
+                " another file for other data."
+            )
 
     def fill(self, ledger_id: str, budget: Budget) -> None:
         """Make the tables."""

@@ -217,7 +217,7 @@ class CompiledGame:
             parts["update"] = self.agent.functions.update_own
         if self.stops:
             functions = self.agent.functions
-            parts["note_stop"] = bind(note_first_stop, {"is_done": functions.is_done})
+            parts["note_stop"] = bind(note_first_stop, {"is_done": functions.is_done, "recommend": functions.recommend})
             parts["note_recommendation"] = bind(note_recommended_arm, {"recommend": functions.recommend})
         if tidy is not None:
             parts["tidy_state"] = bind(tidy_every_32_steps, {"tidy": tidy})

@@ -54,12 +54,13 @@ class StopWatch:
     steps: int = 0
 
     def note(self) -> None:
-        """Record the agent's recommendation."""
+        """Record the agent's recommendation, which is final once it is done."""
         if not callable(getattr(self.agent, "recommend", None)) or not hasattr(self.agent, "done"):
             return
         if not self.steps and self.agent.done:
             self.steps = len(self.recommended)
-        self.recommended.append(int(self.agent.recommend()))
+        stopped = self.steps and self.steps < len(self.recommended)
+        self.recommended.append(self.recommended[-1] if stopped else int(self.agent.recommend()))
 
     def by_round(self, rounds: int, env: Environment) -> tuple[IntArray, int] | None:
         """Return the arm recommended after each round, and the round after which it stopped, or 0; None without."""

@@ -485,9 +485,12 @@ def note_stop(state: Any, t: int, record: Checkpoints) -> None:
 
 
 def note_first_stop(state: Any, t: int, record: Checkpoints) -> None:
-    """Note the round after which the agent has stopped, the first time that it says so."""
+    """Note the round after which the agent has stopped, the first time that it says so, and what it recommends then."""
     if record.stop[0] == 0 and is_done(state):
         record.stop[0] = t
+        for checkpoint in range(len(record.recommended)):
+            if record.checkpoints[checkpoint] >= t:
+                record.recommended[checkpoint] = recommend(state)
 
 
 def note_recommendation(state: Any, checkpoint: int, record: Checkpoints) -> None:
@@ -495,8 +498,9 @@ def note_recommendation(state: Any, checkpoint: int, record: Checkpoints) -> Non
 
 
 def note_recommended_arm(state: Any, checkpoint: int, record: Checkpoints) -> None:
-    """Note the arm that the agent recommends at a checkpoint."""
-    record.recommended[checkpoint] = recommend(state)
+    """Note the arm that the agent recommends at a checkpoint, unless it has stopped."""
+    if record.stop[0] == 0:
+        record.recommended[checkpoint] = recommend(state)
 
 
 def play_block(

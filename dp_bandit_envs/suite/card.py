@@ -7,13 +7,12 @@ import math
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 
 import dp_bandit_envs
-from dp_bandit_envs.checks import kind_of, require
-from dp_bandit_envs.errors import ResultsError, WrongTypeError
+from dp_bandit_envs.checks import require
 from dp_bandit_envs.experiments.tables import written
 from dp_bandit_envs.files import write_whole
 from dp_bandit_envs.protocols import FloatArray
@@ -41,17 +40,15 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 FORMAT: Final = "dp-bandit-envs suite card"
-CANNOT: Final = ("game", "guarantee", "failed", "refuted")
+CANNOT: Final = ("game", "guarantee", "failed", "refuted", "wrong")
 """Why a cell has no score: another kind of game; no guarantee at this level; it failed, which counts 0; its claim is
-refuted."""
+refuted; it recommends the wrong arm too often."""
 NOTE: Final = (
     "The level is for a round, at delta = 1e-6. The data of data/trial are public, and so are the reference's seeds; a"
     " patient serves in several rounds, and has the epsilon under person."
 )
 REASON_SHOWN: Final = 110
 """Letters of a reason on the sheet; the card has 300."""
-SHARED: Final = ("suite", "table", "package", "size", "seed", "delta", "reference")
-"""What cards must have in common to be joined."""
 REFUTED: Final = {
     "cannot": "refuted",
     "reason": "the audit refutes the guarantee that is declared",
@@ -60,8 +57,7 @@ REFUTED: Final = {
     "high": None,
     "error": None,
 }
-WRITERS: Final = "Give the file that ScoreCard.save or `dp-bandit suite` wrote."
-SHORT: Final = {"game": "other kind of game", "guarantee": "no guarantee", "failed": "failed", "refuted": "refuted"}
+SHORT: Final = {name: name for name in CANNOT} | {"game": "other kind of game", "guarantee": "no guarantee"}
 
 
 def card_of(
@@ -195,83 +191,20 @@ def totals_of(
             }
         )
     for level in {total["level"] for total in totals}:
-        _rank([total for total in totals if total["level"] == level and total["coverage"] == 1], are_apart)
+        rank_totals([total for total in totals if total["level"] == level and total["coverage"] == 1], are_apart)
     return totals
 
 
-def _rank(totals: Sequence[dict[str, Any]], are_apart: Callable[[Any, Any], bool]) -> None:
+def rank_totals(totals: Sequence[dict[str, Any]], are_apart: Callable[[Any, Any], bool]) -> None:
+    """Give their ranks to the totals of one level."""
     ranks = shared_ranks([total["total"] for total in totals], lambda i, j: are_apart(totals[i], totals[j]))
     for total, rank in zip(totals, ranks, strict=True):
         total["rank"] = rank
 
 
-def join(*cards: "ScoreCard") -> "ScoreCard":
-    """Return one card of several of the same games, as if all agents had been evaluated in one call.
-
-    Totals of agents of different cards are compared as in different games, which is a little too cautious.
-
-    Args:
-        cards: At least one; cells that several of them have must be the same.
-
-    Raises:
-        ResultsError: If they are of other tables, sizes, seeds or versions, or have different results for one agent.
-        WrongTypeError: If one of them is no card.
-    """
-    if not cards:
-        raise ValueError("cards must be at least one; received none.")
-    for candidate in cards:
-        if not isinstance(candidate, ScoreCard):
-            raise WrongTypeError(
-                f"cards must be what evaluate returned or suite.load(path) read; received {kind_of(candidate)}."
-            )
-    values = [card.values for card in cards]
-    for name in SHARED:
-        if any(card[name] != values[0][name] for card in values):
-            shown = " and ".join(dict.fromkeys(str(card[name]) for card in values))
-            raise ResultsError(f"cards must have the same {name} to be joined; received {shown}.")
-    anchors: dict[str, Any] = {}
-    for card in values:
-        for task, anchor in card["anchors"].items():
-            if anchors.setdefault(task, anchor) != anchor:
-                raise ResultsError(f"cards must have the same chance and best in {task} to be joined; they differ.")
-    audits = _united(values, "audits", ("agent", "level", "games"))
-    refuted = refuted_by(audits)
-    cells = [
-        {**cell, **REFUTED} if cell.get("score") is not None and (cell["agent"], cell["level"]) in refuted else cell
-        for cell in _united(values, "cells", ("agent", "task", "level"))
-    ]
-    counts = {key: len(core) for key, core in core_cells(cells).items()}
-    intervals = {
-        (total["agent"], total["level"]): (total["low"], total["high"])
-        for card in values
-        for total in card["totals"]
-        if round(total["coverage"] * len(CORE)) == counts.get((total["agent"], total["level"]))
-    }
-
-    def are_apart(first: Mapping[str, Any], second: Mapping[str, Any]) -> bool:
-        return differ(first["total"], first["error"], second["total"], second["error"])
-
-    joined = {
-        **values[0],
-        "levels": list(dict.fromkeys(level for card in values for level in card["levels"])),
-        "anchors": anchors,
-        "cells": cells,
-        "audits": audits,
-        "growth": _united(values, "growth", ("agent", "level", "task")),
-        "totals": totals_of(cells, values[0]["size"], intervals, are_apart),
-    }
-    return ScoreCard({**joined, "digest": digest_of(joined)})
-
-
-def _united(cards: Sequence[Mapping[str, Any]], part: str, keys: Sequence[str]) -> list[dict[str, Any]]:
-    """Return the entries of a part of several cards, each once."""
-    united: dict[str, dict[str, Any]] = {}
-    for card in cards:
-        for entry in card[part]:
-            names = [entry[key] for key in keys]
-            if united.setdefault(json.dumps(names), entry) != entry:
-                raise ResultsError(f"cards must agree to be joined; they have different {part} for {names}.")
-    return list(united.values())
+def apart_by_errors(first: Mapping[str, Any], second: Mapping[str, Any]) -> bool:
+    """Return whether two totals of different games can be told apart."""
+    return differ(first["total"], first["error"], second["total"], second["error"])
 
 
 def digest_of(card: Mapping[str, Any]) -> str:
@@ -298,10 +231,13 @@ class ScoreCard:
 
     values: Mapping[str, Any]
 
+    _whole: ClassVar[tuple[Sequence[str], str]] = (CORE, "all tasks with arms")
+    """The tasks that a rank needs, and what they are called together."""
+
     def __repr__(self) -> str:
         agents = ", ".join(dict.fromkeys(cell["agent"] for cell in self.values["cells"]))
         games = f"{self.values['size']}, seed {self.values['seed']}"
-        return f"ScoreCard({agents} {at_levels(*self.values['levels'])}: {games})"
+        return f"{type(self).__name__}({agents} {at_levels(*self.values['levels'])}: {games})"
 
     @property
     def cells(self) -> list[dict[str, Any]]:
@@ -359,7 +295,7 @@ class ScoreCard:
     def plot(self, columns: int | None = None) -> "Figure":
         """Return a picture: one panel for each epsilon, one row for each axis, the package's algorithms as grey ticks.
 
-        It names the first three agents of the card.
+        It names the best agent of the card and the first ones, three together.
 
         Args:
             columns: Panels in a row; by default all.
@@ -367,13 +303,12 @@ class ScoreCard:
         Raises:
             ValueError: If the card has no score.
         """
-        if all(cell["score"] is None for cell in self.values["cells"]):
-            raise ValueError("the card must have a score to draw; it has none. print(card) gives the reasons.")
+        self.check_has_score()
         totals = [total for total in self.values["totals"] if total["rank"] is not None]
         ranked = {(total["agent"], total["level"]): row_of(total) for total in totals}
         shown: dict[float | None, Any] = {}
         for level in self.values["levels"]:
-            for agent in list(dict.fromkeys(cell["agent"] for cell in self.values["cells"]))[:MOST_DOTS]:
+            for agent in self.named_agents():
                 cells = {
                     cell["task"]: (cell["score"], cell.get("error", 0.0))
                     for cell in self.values["cells"]
@@ -381,6 +316,18 @@ class ScoreCard:
                 }
                 shown.setdefault(level, {})[agent] = cells, ranked.get((agent, level))
         return picture(self.values["size"], shown, columns)
+
+    def check_has_score(self) -> None:
+        """Raise an error if no cell has a score."""
+        if all(cell["score"] is None for cell in self.values["cells"]):
+            raise ValueError("the card must have a score to draw; it has none. print(card) gives the reasons.")
+
+    def named_agents(self) -> list[str]:
+        """Return at most three agents with scores, in the card's order: that with the largest total, and the first."""
+        agents = list(dict.fromkeys(cell["agent"] for cell in self.values["cells"] if cell["score"] is not None))
+        totals = {agent: [row["total"] for row in self.values["totals"] if row["agent"] == agent] for agent in agents}
+        best = max(agents, key=lambda agent: np.mean(totals[agent] or [-math.inf]))
+        return agents[:MOST_DOTS] if best in agents[:MOST_DOTS] else [*agents[: MOST_DOTS - 1], best]
 
     def _axes(self) -> list[str]:
         return [axis for axis in AXES if any(axis in total["axes"] for total in self.values["totals"])]
@@ -413,7 +360,7 @@ class ScoreCard:
             f" {entry['task']}"
             for entry in self.values["growth"]
         ]
-        audits = [line for audit in self.values["audits"] if (line := _audit_line(audit))]
+        audits = [line for audit in self.values["audits"] if (line := audit_line(audit))]
         parts = (lines, self._outside(), growth, audits, self._reasons())
         return "\n\n".join("\n".join(part) for part in parts if part)
 
@@ -441,7 +388,7 @@ class ScoreCard:
         for cell in self.values["cells"]:
             if cell.get("cannot") in CANNOT:
                 reason = textwrap.shorten(cell["reason"], REASON_SHOWN, placeholder=" ...")
-                reason = reason if cell["cannot"] in ("guarantee", "failed") else ""
+                reason = reason if cell["cannot"] in ("guarantee", "failed", "wrong") else ""
                 key = cell["agent"], cell["task"], SHORT[cell["cannot"]], reason
                 levels.setdefault(key, []).append(cell["level"])
         tasks: dict[tuple[str, str, str, str], list[str]] = {}
@@ -449,14 +396,15 @@ class ScoreCard:
             tasks.setdefault((agent, at_levels(*of_reason), why, reason), []).append(task)
         lines = []
         for (agent, at, why, reason), names in tasks.items():
-            where = "all tasks with arms" if set(CORE) <= set(names) else ", ".join(names)
+            where = self._whole[1] if set(self._whole[0]) <= set(names) else ", ".join(names)
             lines.append(f"{agent} {at}: {why} in {where}{': ' if reason else ''}{reason}")
         low = [cell for cell in self.values["cells"] if cell["score"] is not None and cell["score"] < FLOOR]
         lines += [f"{cell['agent']} in {cell['task']}: {cell['score']:.2f}, which counts as -1" for cell in low]
         return lines
 
 
-def _audit_line(audit: Mapping[str, Any]) -> str:
+def audit_line(audit: Mapping[str, Any]) -> str:
+    """Return the finding of an audit in one line."""
     start = f"{audit['agent']} {at_levels(audit['level'])}: "
     if audit["kind"] == "none":
         return f"{start}no audit ({audit['reason']})"
@@ -481,28 +429,3 @@ def digest_of_size(size: str) -> str | None:
     if not reference().has(size):
         return None
     return hashlib.sha256(json.dumps(reference().of_size(size), sort_keys=True).encode()).hexdigest()[:16]
-
-
-def load(path: str | Path) -> ScoreCard:
-    """Read a card that `save` wrote.
-
-    Raises:
-        ResultsError: If it is not a card, was changed or damaged, or is from another version of the suite.
-    """
-    path = Path(path)
-    try:
-        values = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ResultsError(f"{path} must be a card of the suite; {error.strerror}. {WRITERS}") from None
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise ResultsError(f"{path} must be a card of the suite; it is no JSON ({error}). {WRITERS}") from None
-    if not isinstance(values, dict) or values.get("format") != FORMAT:
-        raise ResultsError(f"{path} must be a card of the suite; it is something else. {WRITERS}")
-    if (values.get("suite"), values.get("table")) != (VERSION, digest_of_table()):
-        raise ResultsError(
-            f"{path} must be a card of suite {VERSION}, which this package has; it is of suite {values.get('suite')}."
-            " Evaluate again, or read it with the version that wrote it."
-        )
-    if values.get("digest") != digest_of(values):
-        raise ResultsError(f"{path} was changed or damaged after it was written. Evaluate again.")
-    return ScoreCard(values)

@@ -18,7 +18,9 @@ from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.protocols import FloatArray
 from dp_bandit_envs.simulation import simulate
 from dp_bandit_envs.simulation.provenance import code_digest, made_by
+from dp_bandit_envs.suite import identification
 from dp_bandit_envs.suite.card import ScoreCard, card_of
+from dp_bandit_envs.suite.identification import are_of_identification, identification_tasks
 from dp_bandit_envs.suite.players import SuitePlayer, Wrapper, players_of
 from dp_bandit_envs.suite.reference import REFERENCE_SEED, stored_anchors
 from dp_bandit_envs.suite.scores import exponent_of
@@ -26,11 +28,11 @@ from dp_bandit_envs.suite.short_audit import FAILURES, audit_of, finite, in_shor
 from dp_bandit_envs.suite.task_table import (
     DELTA,
     SIZES,
+    SuiteGame,
     SuiteTask,
     played_anchors,
     public_seed,
     size_name,
-    size_of,
     tasks as tasks_of_axes,
 )
 from dp_bandit_envs.time_limit import limited
@@ -73,7 +75,8 @@ def evaluate(
         size: `"tiny"`, `"quick"` or `"full"`.
         epsilon: One level or several: the epsilon of a round at delta = 1e-6, or None for no privacy (private
             algorithms then have epsilon = inf).
-        tasks: Axes or tasks, such as `"switching"`; by default all. Ranks need every task with arms.
+        tasks: Axes or tasks, such as `"switching"`; by default all. Ranks need every task with arms. Tasks of
+            `"identification"`, outside the total, stand alone; the card is then an `IdentificationCard`.
         wrapper: Called as `wrapper(env, epsilon=...)`; replaces the standard wrapper.
         folder: Folder for results; the same call resumes an interrupted run, or adds more agents.
         jobs: Number of games to play in parallel.
@@ -93,27 +96,36 @@ def evaluate(
         1.0
     """
     size = size_name(size)
-    wanted = tasks_of_axes(tasks)
     levels = levels_of(epsilon)
+    finds_best = are_of_identification(tasks)
+    parts: list[tuple[list[float | None], Sequence[SuiteGame]]] = (
+        [([level], identification_tasks(tasks, epsilon=level)) for level in levels]
+        if finds_best
+        else [(levels, tasks_of_axes(tasks))]
+    )
     seed = checks.integer("seed", seed, at_least=0)
     checks.integer("jobs", jobs, at_least=1)
     seconds = checks.greater_than("seconds", seconds, 0)
     check_progress(progress)
     players = players_of(agents, wrapper)
     store = CellStore(None if folder is None else Path(folder), size, seed)
-    rounds = sum(task.horizon(size) * size_of(size).games for task in wanted)
+    rounds = sum(task.horizon(size) * task.trials(size) * len(at) for at, wanted in parts for task in wanted)
     anchors, cells, audits, growth = {}, [], [], []
     try:
-        with progress_of("suite", progress, rounds * len(players) * len(levels)) as advance:
-            for task in wanted:
-                anchors[task.name] = store.anchors_or_stored(task)
-            for agent in played_agents(players, wanted, levels, store, jobs, seconds, advance):
-                cells += agent.cells
-                growth += _growth(agent, wanted, store, jobs, seconds)
-                if agent.level is not None and agent.played:
-                    audits.append({"agent": agent.player.label, "level": agent.level, **audit_of(agent.played)})
+        with progress_of("suite", progress, rounds * len(players)) as advance:
+            for at, wanted in parts:
+                for task in wanted:
+                    if isinstance(task, SuiteTask):
+                        anchors[task.name] = store.anchors_or_stored(task)
+                for agent in played_agents(players, wanted, at, store, jobs, seconds, advance):
+                    cells += agent.cells
+                    growth += _growth(agent, wanted, store, jobs, seconds)
+                    if agent.level is not None and agent.played:
+                        audits.append({"agent": agent.player.label, "level": agent.level, **audit_of(agent.played)})
     except KeyboardInterrupt:
         raise interruption(folder, what="cells") from None
+    if finds_best:
+        return identification.card_of(size, seed, levels, cells, audits)
     return ScoreCard(card_of(size, seed, levels, anchors, cells, audits, growth))
 
 
@@ -130,12 +142,12 @@ class PlayedAgent(NamedTuple):
     player: SuitePlayer
     level: float | None
     cells: list[dict[str, Any]]
-    played: list[tuple[SuiteTask, Algorithm]]
+    played: list[tuple[SuiteGame, Algorithm]]
 
 
 def played_agents(
     players: Sequence[SuitePlayer],
-    wanted: Sequence[SuiteTask],
+    wanted: Sequence[SuiteGame],
     levels: Sequence[float | None],
     store: "CellStore",
     jobs: int,
@@ -146,15 +158,15 @@ def played_agents(
     for player in players:
         for level in levels:
             cells: list[dict[str, Any]] = []
-            played: list[tuple[SuiteTask, Algorithm]] = []
+            played: list[tuple[SuiteGame, Algorithm]] = []
             for task in wanted:
                 cells.append(_cell(store, player, task, level, played, jobs, seconds))
-                advance(None, task.horizon(store.size) * size_of(store.size).games)
+                advance(None, task.horizon(store.size) * task.trials(store.size))
             yield PlayedAgent(player, level, cells, played)
 
 
 def _growth(
-    agent: PlayedAgent, wanted: Sequence[SuiteTask], store: "CellStore", jobs: int, seconds: float
+    agent: PlayedAgent, wanted: Sequence[SuiteGame], store: "CellStore", jobs: int, seconds: float
 ) -> list[dict[str, Any]]:
     """Return the growth exponent of an agent's regret in T, by its games at this and all smaller sizes.
 
@@ -210,7 +222,7 @@ class CellStore:
                 raise ResultsError(f"{folder} must be a folder; it is a file. Choose another name.")
             make_folder(folder)
 
-    def kept(self, task: SuiteTask, question: Mapping[str, Any], play: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    def kept(self, task: SuiteGame, question: Mapping[str, Any], play: Callable[[], dict[str, Any]]) -> dict[str, Any]:
         """Return the answer stored in a file about the games of a task, or play them and write the file.
 
         An answer with the key `"not kept"` is written nowhere.
@@ -252,17 +264,18 @@ class CellStore:
 def _cell(
     store: CellStore,
     player: SuitePlayer,
-    task: SuiteTask,
+    task: SuiteGame,
     level: float | None,
-    played: list[tuple[SuiteTask, Algorithm]],
+    played: list[tuple[SuiteGame, Algorithm]],
     jobs: int,
     seconds: float,
 ) -> dict[str, Any]:
-    """Return a cell: the regrets of an agent's games at a level in a task, or why they are missing."""
+    """Return a cell: the results of an agent's games at a level in a task, or why they are missing."""
     cell: dict[str, Any] = {"agent": player.label, "task": task.name, "level": level}
     try:
         with limited(seconds):
             algorithm = player.algorithm_in(task, store.size, level, store.seed)
+            task.check_player(algorithm)
             guarantee = algorithm.guarantee_in(task.environment(store.size))
     except FAILURES as error:
         return {**cell, **_cannot(error, f"stopped after {seconds:g} seconds before its first game")}
@@ -281,22 +294,22 @@ def _cell(
                 simulation = simulate(
                     task.game_at(store.size),
                     [algorithm],
-                    trials=size_of(store.size).games,
+                    trials=task.trials(store.size),
                     seed=store.seed,
                     checkpoints=[task.horizon(store.size)],
                     jobs=jobs,
                     progress=False,
                 )
+            return task.results_of(next(iter(simulation.values())))
         except FAILURES as error:
             # What the clock stopped may be played on another day.
             return {**_cannot(error, f"stopped after {seconds:g} seconds"), "not kept": isinstance(error, TooLongError)}
-        return {"regrets": next(iter(simulation.values())).last(task.measure).tolist()}
 
     answer = store.kept(task, question, play)
     answer.pop("not kept", None)
-    if "regrets" in answer:
+    if task.answers in answer:
         played.append((task, algorithm))
-        cell |= statistics_of(np.array(answer["regrets"]))
+        cell |= statistics_of(np.array(answer[task.answers]))
     return {**cell, **answer}
 
 
@@ -323,7 +336,7 @@ def _least_epsilon(guarantee: PrivacyGuarantee) -> dict[str, Any]:
 
 
 def statistics_of(regrets: FloatArray) -> dict[str, Any]:
-    """Return a card's statistics of the regrets of some games."""
+    """Return a card's statistics of the regrets, or of the rounds until the stop, of some games."""
     return {
         "mean": float(regrets.mean()),
         "deviation": float(regrets.std(ddof=1)) if len(regrets) > 1 else 0.0,

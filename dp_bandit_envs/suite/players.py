@@ -22,7 +22,7 @@ from dp_bandit_envs.errors import UnreachableGuaranteeError, WrongGameError, Wro
 from dp_bandit_envs.privacy.guarantee import DELTA
 from dp_bandit_envs.protocols import Environment, plays_points
 from dp_bandit_envs.suite.short_audit import ArmsInTurn
-from dp_bandit_envs.suite.task_table import SuiteTask
+from dp_bandit_envs.suite.task_table import SuiteGame
 from dp_bandit_envs.wrappers import ExactSums
 
 Wrapper = Callable[..., Environment]
@@ -49,7 +49,7 @@ class SuitePlayer:
     wrapper: Wrapper | None = None
     error: Exception | None = None
 
-    def algorithm_in(self, task: SuiteTask, size: str, level: float | None, seed: int = 0) -> Algorithm:
+    def algorithm_in(self, task: SuiteGame, size: str, level: float | None, seed: int = 0) -> Algorithm:
         """Return the algorithm for a task at a level.
 
         Raises:
@@ -68,6 +68,7 @@ class SuitePlayer:
         parameters = self.spec.parameters_at(level, DELTA, task.horizon(size))
         algorithm = _built(self.spec, parameters)
         algorithm.check_game(env)
+        task.check_player(algorithm)
         is_bare = self.spec.factory is not None and algorithm.wrapping is unchanged
         if is_bare and not self.spec.takes_epsilon and algorithm.guarantee_in(env).model == "none":
             return self._named(self._behind_a_wrapper(algorithm, level))
@@ -100,7 +101,7 @@ class SuitePlayer:
             player=f"{algorithm.player} epsilon={level:g}",
         )
 
-    def _trained(self, task: SuiteTask, size: str, level: float | None, seed: int) -> Algorithm:
+    def _trained(self, task: SuiteGame, size: str, level: float | None, seed: int) -> Algorithm:
         assert self.train is not None
         if task.axis == "data":
             raise WrongGameError(f"{self.label} is trained on games, and those of {task.name} are patients.")

@@ -1,4 +1,4 @@
-"""Makes the reference: `python -m dp_bandit_envs.suite.reference_maker tiny quick`.
+"""Makes the references of the suite: `python -m dp_bandit_envs.suite.reference_maker tiny quick`.
 
 Played cells are stored in `results/reference`, so that an interrupted run can be resumed. Sizes that are not named keep
 their data in the file, if the table and the names are unchanged.
@@ -18,6 +18,7 @@ from dp_bandit_envs.algorithms import algorithm_names, make_algorithm
 from dp_bandit_envs.experiments.progress import progress_of
 from dp_bandit_envs.files import write_whole
 from dp_bandit_envs.protocols import FloatArray
+from dp_bandit_envs.suite import identification
 from dp_bandit_envs.suite.card import card_of
 from dp_bandit_envs.suite.evaluation import SECONDS_A_CELL, CellStore, played_agents
 from dp_bandit_envs.suite.players import players_of
@@ -27,6 +28,7 @@ from dp_bandit_envs.suite.task_table import CORE, DELTA, LEVELS, SIZES, TASKS, V
 
 FORMAT: Final = "dp-bandit-envs suite reference"
 FILE: Final = Path(__file__).with_name(REFERENCE_FILE)
+IDENTIFICATION_FILE: Final = FILE.with_name(identification.REFERENCE_FILE)
 FURTHER: Final = ("Clipped-Lap:base=TS",)
 """Algorithms with parameters that have rows of their own."""
 DIGITS_OF_DIGEST: Final = 8
@@ -36,8 +38,12 @@ ANCHORS: Final = ("chance", "best")
 def names_of_reference() -> list[str]:
     """Return the names of the rows: all algorithms, and the standard wrapper around Thompson sampling."""
     # Those that look for the best arm play for something else than the regret that is scored.
-    regret = [name for name in algorithm_names() if make_algorithm(name).sample_bound is None]
-    return [*regret, *FURTHER]
+    return [*(name for name in algorithm_names() if name not in names_of_identification()), *FURTHER]
+
+
+def names_of_identification() -> list[str]:
+    """Return the algorithms that look for the best arm."""
+    return [name for name in algorithm_names() if make_algorithm(name).sample_bound is not None]
 
 
 def make(sizes: Sequence[str], folder: Path, file: Path = FILE, jobs: int = 1) -> None:
@@ -79,9 +85,7 @@ def _of_size(size: str, players: Any, names: list[str], store: CellStore, jobs: 
     with progress_of(f"reference {size}", True, rounds * len(players) * len(LEVELS)) as advance:
         for agent in played_agents(players, wanted, LEVELS, store, jobs, SECONDS_A_CELL, advance):
             cells += agent.cells
-    failed = [cell for cell in cells if cell.get("cannot") == "failed"]
-    if failed:
-        raise RuntimeError(f"no algorithm of the package must fail; {failed[0]['agent']}: {failed[0]['reason']}")
+    _refuse_failures(cells)
     card = card_of(size, REFERENCE_SEED, LEVELS, anchors, cells, [])
     rows: dict[str, dict[str, list[Any]]] = {task.name: {} for task in wanted}
     for cell in cells:
@@ -110,6 +114,39 @@ def _of_size(size: str, players: Any, names: list[str], store: CellStore, jobs: 
     }
 
 
+def make_identification(sizes: Sequence[str], folder: Path, file: Path = IDENTIFICATION_FILE, jobs: int = 1) -> None:
+    """Play the missing cells of best arm identification at some sizes, and write its reference.
+
+    Args:
+        sizes: The names of the sizes.
+        folder: The folder of cells.
+        file: The file to write.
+        jobs: Number of games to play in parallel.
+    """
+    players = players_of(names_of_identification())
+    table = identification.digest_of_table()
+    old = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
+    of_sizes = dict(old["sizes"]) if old.get("table") == table else {}
+    for size in sizes:
+        store = CellStore(folder, size, REFERENCE_SEED)
+        cells: list[dict[str, Any]] = []
+        for level in LEVELS:
+            tasks = identification.identification_tasks(epsilon=level)
+            for agent in played_agents(players, tasks, [level], store, jobs, SECONDS_A_CELL, lambda *_: None):
+                cells += agent.cells
+        _refuse_failures(cells)
+        card = identification.card_of(size, REFERENCE_SEED, LEVELS, cells, [])
+        of_sizes[size] = {"cells": card.cells, "totals": [{**total, "field": None} for total in card.totals]}
+    facts = {"table": table, "package": dp_bandit_envs.__version__, "seed": REFERENCE_SEED, "sizes": of_sizes}
+    write_whole(file, json.dumps(facts, separators=(",", ":"), allow_nan=False).replace("},{", "},\n{") + "\n")
+
+
+def _refuse_failures(cells: Sequence[dict[str, Any]]) -> None:
+    failed = [cell for cell in cells if cell.get("cannot") == "failed"]
+    if failed:
+        raise RuntimeError(f"no algorithm of the package must fail; {failed[0]['agent']}: {failed[0]['reason']}")
+
+
 def _finals(regrets: Sequence[float]) -> Any:
     """Return the regrets of all games, or their common value."""
     short = [_short(regret, 7) for regret in regrets]
@@ -135,4 +172,6 @@ def _short(number: float | str, digits: int) -> float | int | str:
 
 
 if __name__ == "__main__":
-    make([size_name(size) for size in sys.argv[1:]] or ["tiny", "quick"], Path("results") / "reference")
+    made = [size_name(size) for size in sys.argv[1:]] or ["tiny", "quick"]
+    for make_reference in (make, make_identification):
+        make_reference(made, Path("results") / "reference")

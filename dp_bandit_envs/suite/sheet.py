@@ -45,7 +45,7 @@ def lines_of_ranking(
     agents = {total["agent"] for total in totals}
     package = [row for row in ranking[:chance] if row.name not in agents][:BEST_SHOWN]
     rows = [(row_of(total), "> ") for total in totals] + [(row, "  ") for row in package]
-    lines = [_line(row, mark, axes) for row, mark in sorted(rows, key=lambda pair: -pair[0].total)]
+    lines = [line_of_row(row, mark, axes) for row, mark in sorted(rows, key=lambda pair: -pair[0].total)]
     if chance < len(ranking):
         first = ranking[chance]
         lines.append(
@@ -62,7 +62,8 @@ def row_of(total: Mapping[str, Any]) -> RankedRow:
     return RankedRow(agent, mean, low, high, rank, total.get("error", 0.0), total["axes"])
 
 
-def _line(row: RankedRow, mark: str, axes: Sequence[str]) -> str:
+def line_of_row(row: RankedRow, mark: str, axes: Sequence[str]) -> str:
+    """Return the line of one row, with a mark before its name."""
     means = [f"{row.axes[axis]:{len(axis) + 2}.2f}" if axis in row.axes else " " * (len(axis) + 2) for axis in axes]
     interval = f"{row.total:5.2f} [{row.low:.2f}, {row.high:.2f}]"
     return f"{row.rank or '':>4}  {mark + row.name:<{NAME_WIDTH}}{interval:<20}{''.join(means)}".rstrip()

@@ -17,7 +17,7 @@ from dp_bandit_envs.envs.graph_env import GraphEnv
 from dp_bandit_envs.errors import NotAuditedError, NothingReleasedError, TooLongError
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.protocols import FloatArray
-from dp_bandit_envs.suite.task_table import SuiteTask
+from dp_bandit_envs.suite.task_table import SuiteGame
 from dp_bandit_envs.time_limit import limited
 
 SECONDS: Final = 60.0
@@ -35,7 +35,7 @@ FAILURES: Final = (Exception, SystemExit, TooLongError)
 """What somebody else's code may end with."""
 
 
-def audit_of(played: Sequence[tuple[SuiteTask, Algorithm]]) -> dict[str, Any]:
+def audit_of(played: Sequence[tuple[SuiteGame, Algorithm]]) -> dict[str, Any]:
     """Return the worst that short audits find of an agent at a level: one small game of each kind that it played.
 
     They are exact where the draws are known; otherwise a lower bound from some games. An agent that cannot play such
@@ -45,7 +45,7 @@ def audit_of(played: Sequence[tuple[SuiteTask, Algorithm]]) -> dict[str, Any]:
     Args:
         played: At least one task, with the algorithm that played it.
     """
-    games: dict[str, tuple[SuiteTask, Algorithm]] = {}
+    games: dict[str, tuple[SuiteGame, Algorithm]] = {}
     for task, algorithm in played:
         if algorithm.own_guarantee is None or not games:
             games.setdefault(name_of_kind(task), (task, algorithm))
@@ -54,14 +54,14 @@ def audit_of(played: Sequence[tuple[SuiteTask, Algorithm]]) -> dict[str, Any]:
     return {**worst, "games": {kind: finding["kind"] for kind, finding in findings.items()}}
 
 
-def name_of_kind(task: SuiteTask) -> str:
+def name_of_kind(task: SuiteGame) -> str:
     """Return the feedback of a task in a word."""
     kinds = {"Graph": "graphs", "Experts": "experts", "Linear": "features", "Ball": "points"}
     feedback = "" if task.has_arms else f" ({task.arguments['feedback']})"
     return kinds.get(task.game, "arms") + feedback
 
 
-def small_game(task: SuiteTask, gains: FloatArray) -> Any:
+def small_game(task: SuiteGame, gains: FloatArray) -> Any:
     """Return a small game with the feedback of a task.
 
     Args:
@@ -98,7 +98,7 @@ class ArmsInTurn:
         self.next_arm = (arm + 1) % self.n_arms
 
 
-def _finding(task: SuiteTask, algorithm: Algorithm, player: str = "agent") -> dict[str, Any]:
+def _finding(task: SuiteGame, algorithm: Algorithm, player: str = "agent") -> dict[str, Any]:
     """Return the finding of one kind of game."""
     try:
         with limited(SECONDS):
@@ -128,7 +128,7 @@ def _finding(task: SuiteTask, algorithm: Algorithm, player: str = "agent") -> di
     return {**_claim("at least", loss.declared, loss.epsilon, not loss.holds, loss.verdict), "player": player}
 
 
-def _exact(task: SuiteTask, algorithm: Algorithm) -> dict[str, Any]:
+def _exact(task: SuiteGame, algorithm: Algorithm) -> dict[str, Any]:
     for rounds in ROUNDS if algorithm.own_guarantee is None else (ROUNDS_OF_DRAWS,):
         gains = np.random.default_rng(0).random((rounds, 2))
         try:

@@ -7,18 +7,19 @@ import hashlib
 import json
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, ClassVar, Final, NamedTuple
 
 import gymnasium as gym
 import numpy as np
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.adversaries import Adversary
+from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.algorithms.standard_wrapper import wrap_in_clipped_averages
 from dp_bandit_envs.envs.registration import GAMES
 from dp_bandit_envs.errors import KnownSeedWarning, StepOutsideGameError, WrongTypeError
 from dp_bandit_envs.protocols import Environment, FloatArray
-from dp_bandit_envs.simulation import simulate
+from dp_bandit_envs.simulation import Outcome, simulate
 from dp_bandit_envs.simulation.playing import RegretRecorder
 from dp_bandit_envs.suite.reference import REFERENCE_SEED, stored_anchors
 
@@ -52,14 +53,73 @@ class Anchors(NamedTuple):
 
 
 @dataclasses.dataclass(frozen=True)
-class SuiteTask:
-    """A game of the suite.
+class SuiteGame:
+    """A game that agents play for a score: a task, or a task of an axis outside the total.
 
     Attributes:
         name: `axis/task`.
         game: The name of the environment.
         arguments: Its arguments without the horizon; arms are in random order in every game.
-        measure: The scored regret.
+        measure: What is scored.
+    """
+
+    name: str
+    game: str
+    arguments: Mapping[str, Any]
+    measure: str
+
+    answers: ClassVar[str] = "regrets"
+    """What a cell has of each game, in a word."""
+
+    @property
+    def axis(self) -> str:
+        """The part of the name before the slash."""
+        return self.name.partition("/")[0]
+
+    @property
+    def has_arms(self) -> bool:
+        """Whether actions are arms (otherwise points)."""
+        return self.game != "Ball"
+
+    def horizon(self, size: str = "quick") -> int:
+        """Return the number of rounds T at a size."""
+        return size_of(size).horizon
+
+    def trials(self, size: str = "quick") -> int:
+        """Return the number of games at a size."""
+        return size_of(size).games
+
+    def game_at(self, size: str = "quick") -> tuple[str, dict[str, Any]]:
+        """Return the argument for `play`, `simulate` and `compare` for the game at a size."""
+        order = {"arm_order": "random"} if self.has_arms else {}
+        return self.game, {**self.arguments, **order, "horizon": self.horizon(size)}
+
+    def environment(self, size: str = "quick") -> Environment:
+        """Make the game at a size, without any wrapper."""
+        game, arguments = self.game_at(size)
+        return gym.make(f"DPBandit-{game}-v0", **arguments)
+
+    def check_player(self, algorithm: Algorithm) -> None:
+        """Raise an error if an algorithm cannot be scored here; by default all that play the game can."""
+
+    def results_of(self, outcome: Outcome) -> dict[str, list[float]]:
+        """Return what a cell keeps of all games, by name; the first is `answers`."""
+        return {self.answers: outcome.last(self.measure).tolist()}
+
+    def row(self) -> dict[str, Any]:
+        """Return the task as plain values, for the digest of the table."""
+        return {**dataclasses.asdict(self), "arguments": dict(self.arguments)}
+
+    def games(self, size: str) -> dict[str, Any]:
+        """Return the settings of the games of a size and of their measure: the row without the name that scores 1."""
+        return {**self.row(), "best": None, "size": [self.horizon(size), self.trials(size)]}
+
+
+@dataclasses.dataclass(frozen=True)
+class SuiteTask(SuiteGame):
+    """A game of the suite, whose regret is scored.
+
+    Attributes:
         best: The algorithm that scores 1, at level none.
         gains: Name and arguments of another adversary whose gains are played, if any.
         redrawn: Number of draws of the graph in a game; 0 if it is fixed.
@@ -77,48 +137,26 @@ class SuiteTask:
         True
     """
 
-    name: str
-    game: str
-    arguments: Mapping[str, Any]
-    measure: str
     best: str
     gains: tuple[str, Mapping[str, Any]] | None = None
     redrawn: int = 0
     longest: int = 0
 
-    @property
-    def axis(self) -> str:
-        """The part of the name before the slash."""
-        return self.name.partition("/")[0]
-
-    @property
-    def has_arms(self) -> bool:
-        """Whether actions are arms (otherwise points)."""
-        return self.game != "Ball"
-
     def horizon(self, size: str = "quick") -> int:
         """Return the number of rounds T at a size."""
-        horizon = size_of(size).horizon
+        horizon = super().horizon(size)
         return min(horizon, self.longest) if self.longest else horizon
 
     def game_at(self, size: str = "quick") -> tuple[str, dict[str, Any]]:
         """Return the argument for `play`, `simulate` and `compare` for the game at a size."""
-        horizon = self.horizon(size)
-        arguments = dict(self.arguments)
-        if self.has_arms:
-            arguments["arm_order"] = "random"
+        game, arguments = super().game_at(size)
         if self.redrawn:
-            arguments["redraw_every"] = horizon // self.redrawn
+            arguments["redraw_every"] = arguments["horizon"] // self.redrawn
         if self.gains is None:
-            return self.game, {**arguments, "horizon": horizon}
+            return game, arguments
         name, inner = self.gains
         adversary: Any = GAMES[f"DPBandit-{name}-v0"].adversary_class
-        return self.game, {**arguments, "gains": adversary(horizon=horizon, **inner)}
-
-    def environment(self, size: str = "quick") -> Environment:
-        """Make the game at a size, without any wrapper."""
-        game, arguments = self.game_at(size)
-        return gym.make(f"DPBandit-{game}-v0", **arguments)
+        return game, {**arguments, "gains": adversary(horizon=arguments.pop("horizon"), **inner)}
 
     def make(
         self,
@@ -192,14 +230,6 @@ class SuiteTask:
             return float(missed.mean())
         # Whoever stays on an arm is never charged, and the origin of a ball collects nothing.
         return float(game.best(totals) - (totals.mean() if self.has_arms else 0.0))
-
-    def row(self) -> dict[str, Any]:
-        """Return the task as plain values, for the digest of the table."""
-        return {**dataclasses.asdict(self), "arguments": dict(self.arguments)}
-
-    def games(self, size: str) -> dict[str, Any]:
-        """Return the settings of the games of a size and of their measure: the row without the name that scores 1."""
-        return {**self.row(), "best": None, "size": [self.horizon(size), size_of(size).games]}
 
 
 class TaskGame(gym.Wrapper[Any, Any, Any, Any]):

@@ -52,7 +52,8 @@ def characteristic_time(means: Sequence[SupportsFloat], epsilon: float = math.in
     most = min(min(private_divergence(1 - best, 1 - mean, epsilon) for mean in others), MOST_NATS)
 
     def cost_a_round(nats: float) -> float:
-        return nats / (1.0 + math.fsum(_share(best, mean, nats, epsilon) for mean in others))
+        shares = {mean: _share(best, mean, nats, epsilon) for mean in set(others)}
+        return nats / (1.0 + math.fsum(shares[mean] for mean in others))
 
     return 1.0 / _golden_maximum(cost_a_round, 0.0, most)
 

@@ -305,60 +305,73 @@ def kl_ucb_bound(means: Means, horizon: int) -> float:
 
 
 @checked()
-def gaussian_ts_bound(means: Means, horizon: int) -> float:
-    r"""Return the bound of Gaussian-TS, for any :math:`\mu_a < x < y < \mu^*`; the best of 25 pairs is taken.
+def gaussian_ts_bound(means: Means, horizon: int, variance: float = 1.0, pulls: int = 0) -> float:
+    r"""Return the bound of Gaussian-TS and Tuned-TS, for any :math:`\mu_a < x < y < \mu^*`; the best of 25 pairs.
 
-    .. math:: E[n_a] \le \sum_{n=0}^{T-1} h_n + N + T \Phi(-(y - x) \sqrt{N + 1}) + \frac{1}{e^{2 (x - \mu_a)^2} - 1},
-              \quad h_n = \int_0^\infty \Big( \frac{1}{\Phi(-u)} - 1 \Big) 4 v e^{-2 v^2} dv, \quad
-              u = \frac{y - n (\mu^* - y)}{\sqrt{n + 1}} + v
+    With draws of variance c / (n + 1), :math:`c \ge 1`, after b pulls of each arm, and any :math:`N \ge \max(b, 1)`,
+
+    .. math:: E[n_a] \le \sum_{n=b}^{T-1} h_n + N + T \Phi\Big(-(y - x) \sqrt{\frac{N + 1}{c}}\Big) +
+              \frac{e^{-2 (\max(b, 1) - 1) (x - \mu_a)^2}}{e^{2 (x - \mu_a)^2} - 1}, \\
+              h_n = \int_0^\infty \Big( \frac{1}{\Phi(-u)} - 1 \Big) 4 v e^{-2 v^2} dv, \quad
+              u = \frac{1}{\sqrt c} \Big( \frac{y - n (\mu^* - y)}{\sqrt{n + 1}} + v \Big)
+
+    Args:
+        means: The arms' means.
+        horizon: T.
+        variance: c; below 1 the bound is that of the worst arm in every round, because :math:`h_n` may be infinite.
+        pulls: b.
 
     Proof. Let p be the probability that the best arm's draw is above y. If arm a is played with a draw of at most y,
     all draws are at most y. Given the other arms' draws, this is at most 1 / p - 1 times as likely as playing the best
-    arm instead. So the expected number of such rounds is at most the sum of E(1 / p - 1) over the best arm's counts n.
+    arm instead. So the expected number of such rounds is at most the sum of E(1 / p - 1) over the best arm's counts n,
+    from b on.
     If its n gains are W below their mean, :math:`1 / p = 1 / \Phi(-u)` with :math:`W / \sqrt{n + 1}` for v, and W
     exceeds v sqrt(n) with probability at most :math:`e^{-2 v^2}` (Hoeffding). This gives :math:`h_n`, which decreases
-    in n. Other plays of arm a have a mean above x, the last term (Hoeffding); or fewer than N gains; or else a draw
-    more than y - x above its mean.
+    in n. Other plays of arm a with draws have a mean above x, the last term (Hoeffding); or fewer than N gains, as have
+    the b pulls; or else a draw more than y - x above its mean.
 
     Source: the scheme of Agrawal and Goyal (2013), theorem 2.
     Differs from the source in: explicit constants.
     """
-    best, shares = max(arm_means(means)), (0.06, 0.12, 0.18, 0.25, 0.32)
+    deviation = math.sqrt(checks.at_least("variance", variance, 0))
+    pulls = checks.integer("pulls", pulls, at_least=0)
+    best, shares = max(arm_means(means)), (0.06, 0.12, 0.18, 0.25, 0.32) if deviation >= 1 else ()
 
     def plays(gap: float) -> float:
         bounds = [float(horizon)]
         for below in shares:
-            waits = _rounds_below(best - gap * below, gap * below, horizon)
+            waits = _rounds_below(best - gap * below, gap * below, horizon, deviation, pulls)
             for above in shares if waits < horizon else ():
                 off = 2 * (gap * above) ** 2
-                fewer = _fewer_than_enough(gap * (1 - below - above), horizon)
-                bounds.append(waits + fewer + (1 / math.expm1(off) if off > 0 else math.inf))
+                fewer = _fewer_than_enough(gap * (1 - below - above) / deviation, horizon, max(pulls, 1))
+                high = math.exp(-(max(pulls, 1) - 1) * off) / math.expm1(off) if off > 0 else math.inf
+                bounds.append(waits + fewer + high)
         return min(bounds)
 
     return regret_of_gaps(means, horizon, plays)
 
 
-def _fewer_than_enough(between: float, horizon: int) -> float:
-    """Return the least N + T Phi(-(y - x) sqrt(N + 1)) over N >= 1; its second term is convex in N."""
+def _fewer_than_enough(between: float, horizon: int, least: int) -> float:
+    """Return the least N + T Phi(-between sqrt(N + 1)) over N >= `least`; its second term is convex in N."""
 
     def draws(number: int) -> float:
         return horizon * math.erfc(between * math.sqrt((number + 1) / 2)) / 2
 
-    low, high = 1, horizon
+    low, high = least, max(least, horizon)
     while low < high:
         middle = (low + high) // 2
         low, high = (low, middle) if draws(middle) - draws(middle + 1) <= 1 else (middle + 1, high)
     return low + draws(low)
 
 
-def _rounds_below(y: float, gap: float, horizon: int) -> float:
+def _rounds_below(y: float, gap: float, horizon: int, deviation: float, pulls: int) -> float:
     """Return a bound on the sum of h_n of `gaussian_ts_bound`, in growing steps of n; h_n does not increase."""
     # Each step of v at its right end, where 1 / Phi is largest, with all the weight of the step.
     steps = [(math.exp(-2 * (v / 96) ** 2) - math.exp(-2 * ((v + 1) / 96) ** 2), (v + 1) / 96) for v in range(576)]
-    total, n = 0.0, 0
+    total, n = 0.0, pulls
     while n < horizon and total < horizon:
         start, after = (y - n * gap) / math.sqrt(n + 1), min(horizon, n + 1 + n // 24)
-        most = math.fsum(weight * (2 / math.erfc((start + v) / math.sqrt(2)) - 1) for weight, v in steps)
+        most = math.fsum(weight * (2 / math.erfc((start + v) / (math.sqrt(2) * deviation)) - 1) for weight, v in steps)
         if most * (horizon - n) < 1e-3:
             return total + most * (horizon - n)
         total, n = total + most * (after - n), after

@@ -169,16 +169,6 @@ class OneOrder(Reversed):
         self.gains = np.linspace(1, 0, self.n_arms)
 
 
-def test_adversaries_of_others_are_in_the_order_that_they_give_unless_they_draw_one():
-    assert BanditEnv(Reversed()).adversary.arm_order == "given"
-    env = BanditEnv(Reversed(), arm_order="random")
-    tables = {tuple(table_of(env, seed)[0]) for seed in range(20)}
-    assert len(tables) > 3
-    assert table_of(BanditEnv(Reversed()))[0].tolist() == [1, 0.5, 0] == table_of(BanditEnv(OneOrder()))[0].tolist()
-    with refused(WrongGameError, "OneOrder", "random", "self.draw_order(rng)"):
-        BanditEnv(OneOrder(), arm_order="random").reset()
-
-
 def test_the_order_of_an_object_is_its_own_and_what_is_given_is_left_alone():
     coins = Stochastic(means=[0.9, 0.1], horizon=20)
     assert BanditEnv(coins, arm_order="random").adversary.arm_order == "random"
@@ -193,3 +183,11 @@ def test_the_order_of_an_object_is_its_own_and_what_is_given_is_left_alone():
         BanditEnv(Deterministic(), arm_order="sorted")
     with refused(UnknownArgumentError, "arm_order"):
         gym.make("DPBandit-Ball-v0", arm_order="given")
+    # Adversaries of others are in the order that they give unless they draw one.
+    assert BanditEnv(Reversed()).adversary.arm_order == "given"
+    env = BanditEnv(Reversed(), arm_order="random")
+    tables = {tuple(table_of(env, seed)[0]) for seed in range(20)}
+    assert len(tables) > 3
+    assert table_of(BanditEnv(Reversed()))[0].tolist() == [1, 0.5, 0] == table_of(BanditEnv(OneOrder()))[0].tolist()
+    with refused(WrongGameError, "OneOrder", "random", "self.draw_order(rng)"):
+        BanditEnv(OneOrder(), arm_order="random").reset()

@@ -96,15 +96,10 @@ def test_good_signs_differ_from_game_to_game():
 def test_alternating_vectors_by_hand():
     gains = gains_in_blocks(Alternating(2, ROUNDS), [3])
     assert gains[:5].tolist() == [[0.5, 0.0], [-1.0, 0.0], [1.0, 0.0], [-1.0, 0.0], [1.0, 0.0]]
-
-
-def test_a_table_is_played_row_by_row():
+    # A table is played row by row.
     np.testing.assert_array_equal(gains_in_blocks(VectorTable(VECTORS), [50]), VECTORS)
     assert VectorTable(VECTORS, 5).horizon == 5
-
-
-def test_what_a_table_says_of_itself_depends_on_no_entry():
-    """Nor is an error: one negative coordinate would show in which games refuse the table."""
+    # Nor is an error: one negative coordinate would show in which games refuse the table.
     for table in ([[0.0, 1.0], [0.5, 0.5]], [[0.0, 1.0], [-0.5, 0.5]]):
         assert VectorTable(table).lowest == -1.0
         with refused(WrongGameError, "VectorTable"):

@@ -53,30 +53,24 @@ def test_charges_by_hand(memory, arms, counts):
     assert (seen[:, 0].tolist(), seen[:, 1].tolist()) == (counts, [1] * 8)
 
 
-def test_a_new_game_forgets_the_last_ones_arms():
-    env = BanditEnv(MemoryBounded(memory=1, gains=GainTable(np.ones((4, 2)))))
-    assert rewards(env, [0, 0, 0, 0]) == [1, 1, 1, 1]
-    assert rewards(env, [1, 1, 0, 0]) == [1, 1, 0, 1]
-
-
 def test_charged_gain_is_the_tables_own_or_zero():
     table = np.array([[0.1, 0.9], [0.2, 0.8], [0.3, 0.7], [0.4, 0.6]])
     env = BanditEnv(MemoryBounded(memory=1, gains=GainTable(table)))
     assert rewards(env, [0, 1, 1, 0]) == [0.1, 0.0, 0.7, 0.0]
     np.testing.assert_allclose(env.cumulative_gains, [1.0, 3.0], rtol=1e-15)  # before any charge
     assert env.collected == pytest.approx(0.8, rel=1e-15)
-
-
-def test_memory_one_over_the_walk_is_the_switching_cost_game():
+    # A new game forgets the last ones arms.
+    env = BanditEnv(MemoryBounded(memory=1, gains=GainTable(np.ones((4, 2)))))
+    assert rewards(env, [0, 0, 0, 0]) == [1, 1, 1, 1]
+    assert rewards(env, [1, 1, 0, 0]) == [1, 1, 0, 1]
+    # The other adversary brings its own size.
+    adversary = MemoryBounded(4, 1000, gains=Stochastic(n_arms=7, horizon=50))
+    assert (adversary.n_arms, adversary.horizon) == (7, 50)
+    # Memory one over the walk is the switching cost game.
     arms = np.random.default_rng(0).integers(4, size=300).tolist()
     remembering = rewards(BanditEnv(MemoryBounded(horizon=300, memory=1)), arms, seed=9)
     assert remembering == rewards(BanditEnv(SwitchingCost(horizon=300)), arms, seed=9)
     assert 0.0 in remembering
-
-
-def test_the_other_adversary_brings_its_own_size():
-    adversary = MemoryBounded(4, 1000, gains=Stochastic(n_arms=7, horizon=50))
-    assert (adversary.n_arms, adversary.horizon) == (7, 50)
 
 
 # ---- games that pay by a function of the last m + 1 arms
@@ -100,15 +94,9 @@ def test_overfished_game_by_hand():
     assert env.external_regret() == 1.875 - 0.6875
     # Throughout: arm 0 pays a quarter of 2.5, arm 1 1.875, arm 2 1 + 0 + .5 + .75.
     assert env.policy_regret() == 2.25 - 0.6875
-
-
-def test_first_rounds_count_as_the_first_arm():
-    """In round 1 all m + 1 arms are the first; with m = 2, arm 0 of round 1 is forgotten in round 4."""
+    # In round 1 all m + 1 arms are the first; with m = 2, arm 0 of round 1 is forgotten in round 4.
     assert rewards(game(overfished, 2), [0, 1, 1, 1]) == [0.5 / 4, 0.5 / 4, 1.0 / 4, 0.125]
-
-
-def test_a_gain_a_round_late_has_no_external_regret_at_all():
-    """Whatever is played, no arm in the last place would have changed a round but the first: 1 bounds the regret."""
+    # Whatever is played, no arm in the last place would have changed a round but the first: 1 bounds the regret.
     rows = np.tile([1.0, 0.0], (50, 1))
     env = game(functions.late, 1, rows)
     rewards(env, [1] * 50)
@@ -211,8 +199,7 @@ def test_agents_see_gains_instead_of_payoffs_if_charges_are_not_observed():
     observation, reward, *_ = env.step(0), env.step(0)[1]
     assert observation[0]["gain"].tolist() == [0.5, 0, 0] and reward == 0.75 / 4
 
-
-def test_pseudo_regret_is_unknown_where_rounds_pay_by_a_function():
+    # Pseudo regret is unknown where rounds pay by a function.
     class Coins(Stochastic):
         payoff = staticmethod(overfished)
         memory = 1
@@ -263,6 +250,8 @@ def test_a_payoff_function_gets_a_copy_of_its_round():
     """The base of a view of the block would hold all rounds of it. Parameters may come from a function around."""
     assert rewards(game(within(0.5), 0), [0, 1]) == [0.25, 0.25]
     assert rewards(game(shows_other_rounds, 1), [0, 1]) == [0.5, 0.5]
+    # A payoff may know the rounds of its own game only.
+    assert rewards(game(fails_for_some, 1), [0]) == [0.5]
 
 
 SEEN: list = [0.0]
@@ -310,11 +299,6 @@ def test_a_function_that_pays_by_what_it_was_asked_before_is_refused(payoff):
 
 def fails_for_some(gains, arms, t):
     return {1: 0.5}[t]
-
-
-def test_what_raises_for_a_made_up_round_is_not_refused_for_that():
-    """A payoff may know the rounds of its own game only."""
-    assert rewards(game(fails_for_some, 1), [0]) == [0.5]
 
 
 class WithState:
@@ -449,9 +433,7 @@ def test_neighbours_show_what_they_would_have_paid_by_hand():
     assert envs.step(np.array([0, 1]))[0]["gain"].tolist() == [[0.125, 0.25, 1.0]] * 2
     assert envs.step(np.array([1, 1]))[0]["gain"].tolist() == [[0.1875, 0.125, 0.0625], [0.75, 0.5, 0.25]]
     assert env.sensitivity == envs.sensitivity == 3
-
-
-def test_sensitivity_and_guarantee_are_those_of_the_game_without_memory():
+    # Sensitivity and guarantee are those of the game without memory.
     for wrapping in (
         lambda env: MiniBatchAverage(LaplaceClipRescale(env, epsilon=2.0), batch_size=7),
         lambda env: HybridSums(env, epsilon=1.0),

@@ -44,12 +44,13 @@ def test_each_pass_through_a_pool_is_a_permutation_of_it():
         passes = gains[: count * len(pool), arm].reshape(count, -1)
         np.testing.assert_array_equal(np.sort(passes, axis=1), np.tile(pool, (count, 1)))
         assert len(np.unique(passes, axis=0)) > 1  # reshuffled
-
-
-def test_an_arms_order_does_not_depend_on_the_other_arms_pool():
+    # An arms order does not depend on the other arms pool.
     np.testing.assert_array_equal(gains_of(POOLS, 100)[:, 0], gains_of([POOLS[0], np.ones(3)], 100)[:, 0])
     gains = gains_of([POOLS[0], POOLS[0]], 40)
     assert (gains[:, 0] != gains[:, 1]).any()
+    # Horizon defaults to all outcomes.
+    assert OutcomePools(POOLS).horizon == 47
+    np.testing.assert_allclose(OutcomePools(POOLS).means, [0.5, 0.25], rtol=1e-15)
 
 
 @pytest.mark.thorough
@@ -65,11 +66,6 @@ def test_every_outcome_comes_first_equally_often():
         first.append(adversary.next_gains(1)[0, 1])
     counts = np.unique(first, return_counts=True)[1]
     assert np.abs(counts - 1000).max() <= 5 * np.sqrt(7000 * 6 / 49)
-
-
-def test_horizon_defaults_to_all_outcomes():
-    assert OutcomePools(POOLS).horizon == 47
-    np.testing.assert_allclose(OutcomePools(POOLS).means, [0.5, 0.25], rtol=1e-15)
 
 
 # ---- the clinical trial
@@ -137,6 +133,15 @@ def test_phases_begin_at_powers_of_1_6():
     long = first_rounds(2**53).tolist()
     assert long == [math.ceil(Fraction(8, 5) ** k) for k in range(len(long))]
     assert long[-2] > 2**53 >= long[-3]
+    # Around the first round of every phase up to 2^53, the rule of one round and the table of means agree.
+    adversary = begun(ConstrainedCoins(2, 2**53, gap=1e-12), 1)
+    starts = first_rounds(2**53)
+    rounds = np.concatenate([starts[:-2] + shift for shift in (-1, 0, 1)])
+    rounds = rounds[(rounds >= 1) & (rounds <= 2**53)]
+    row, rng = np.empty(2), np.random.default_rng(0)
+    for t, means in zip(rounds.tolist(), adversary.means_at(rounds), strict=True):
+        adversary.next_round(adversary._state, t, row, rng)
+        assert row.tolist() == np.round(means).tolist(), t
 
 
 def test_means_of_constrained_coins_by_hand():
@@ -152,28 +157,13 @@ def test_means_of_constrained_coins_by_hand():
         np.testing.assert_array_equal(means[~good], [[0.25, 0.0, 0.0]] * (~good).sum())
         assert (np.flatnonzero(np.diff(good)) + 2).tolist() == [2, 3, 5, 7, 11]
     assert kinds == {False, True}
-
-
-def test_certain_phases_pay_what_the_means_say():
-    """At gap 1 the best arm always pays 1 and the others 0; at a tiny gap, all pay 1 or 0 by the phase alone."""
+    # At gap 1 the best arm always pays 1 and the others 0; at a tiny gap, all pay 1 or 0 by the phase alone.
     adversary = begun(ConstrainedCoins(4, 5000, gap=1.0), 3)
     np.testing.assert_array_equal(adversary.next_gains(5000), np.tile(adversary.order == 0, (5000, 1)))
     adversary = begun(ConstrainedCoins(4, 5000, gap=1e-12), 3)
     phases = np.round(adversary.means_at(np.arange(1, 5001)))
     np.testing.assert_array_equal(adversary.next_gains(5000), phases)
     assert set(np.unique(phases)) == {0.0, 1.0}
-
-
-def test_no_rounding_of_a_logarithm_moves_a_phase():
-    """Around the first round of every phase up to 2^53, the rule of one round and the table of means agree."""
-    adversary = begun(ConstrainedCoins(2, 2**53, gap=1e-12), 1)
-    starts = first_rounds(2**53)
-    rounds = np.concatenate([starts[:-2] + shift for shift in (-1, 0, 1)])
-    rounds = rounds[(rounds >= 1) & (rounds <= 2**53)]
-    row, rng = np.empty(2), np.random.default_rng(0)
-    for t, means in zip(rounds.tolist(), adversary.means_at(rounds), strict=True):
-        adversary.next_round(adversary._state, t, row, rng)
-        assert row.tolist() == np.round(means).tolist(), t
 
 
 def test_means_of_leader_blocks_by_hand():
@@ -235,12 +225,6 @@ def test_compiled_games_have_the_regrets_of_play(game, player):
         assert outcome.external_regret[trial].tolist() == alone.external_regret[at].tolist()
 
 
-def test_in_constrained_coins_every_other_arm_loses_the_gap_each_round():
-    game = play(BanditEnv(ConstrainedCoins(4, 3000, gap=0.3)), "EXP3", seed=5)
-    best = np.argmax(np.bincount(game.arms))
-    assert game.dynamic_regret[-1] == pytest.approx(0.3 * np.count_nonzero(game.arms != best))
-
-
 # ---- shifting coins
 
 
@@ -280,6 +264,10 @@ def test_dynamic_regret_by_hand():
     means = np.array([[0.5, 0.25], [0.5, 0.25], [0.25, 0.5], [0.25, 1.0]])
     assert dynamic_regret(means, np.array([0, 1, 0, 1])).tolist() == [0, 0.25, 0.5, 0.5]
     assert dynamic_regret(means, np.array([1, 1, 1, 0])).tolist() == [0.25, 0.5, 0.5, 1.25]
+    # In constrained coins every other arm loses the gap each round.
+    game = play(BanditEnv(ConstrainedCoins(4, 3000, gap=0.3)), "EXP3", seed=5)
+    best = np.argmax(np.bincount(game.arms))
+    assert game.dynamic_regret[-1] == pytest.approx(0.3 * np.count_nonzero(game.arms != best))
 
 
 def test_play_states_the_dynamic_regret_beside_the_others():
@@ -350,6 +338,9 @@ def test_constants_at_paper_scale_match_the_formula_by_hand():
     assert adversary.gap == pytest.approx(2 ** (-16 / 3) / 162, rel=1e-12)
     assert adversary.gap == pytest.approx(1.531e-4, rel=1e-3)
     assert adversary.gap * 2**18 == pytest.approx(40, rel=0.01)  # all the regret that the hidden arm can cause
+    # The lowest bit is that of integers.
+    for number in (*range(1, 2049), 3 << 40, 2**53, 2**53 + 2**20, 2**62):
+        assert lowest_bit(number) == (number & -number).bit_length() - 1
 
 
 def test_others_gain_one_half_less_the_walk_and_the_best_is_ahead_by_exactly_the_gap():
@@ -377,8 +368,3 @@ def test_a_walk_that_leaves_the_range_is_clipped():
     adversary = SwitchingCost(n_arms=2, horizon=2)
     adversary.begin(Steps())
     np.testing.assert_array_equal(adversary.next_gains(2), [[0, 0], [1, 1]])
-
-
-def test_the_lowest_bit_is_that_of_integers():
-    for number in (*range(1, 2049), 3 << 40, 2**53, 2**53 + 2**20, 2**62):
-        assert lowest_bit(number) == (number & -number).bit_length() - 1

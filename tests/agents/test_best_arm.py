@@ -11,7 +11,7 @@ from dp_bandit_envs import Algorithm, BanditEnv, compare, make_algorithm, play, 
 from dp_bandit_envs.adversaries import GainTable, Stochastic
 from dp_bandit_envs.agents import SuccessiveElimination, TopTwo
 from dp_bandit_envs.agents.successive_elimination import EPOCH, epoch_lengths
-from dp_bandit_envs.agents.top_two import State
+from dp_bandit_envs.agents.top_two import ROUND, State
 from dp_bandit_envs.audits.draw_laws import as_tuples, copy_with_lists, select_law
 from dp_bandit_envs.errors import StepOutsideGameError
 from dp_bandit_envs.protocols import Sums
@@ -132,6 +132,40 @@ def test_an_agent_of_ones_own_may_stop():
     # Without means nobody knows which arm is best.
     unknown = play(BanditEnv(GainTable(np.eye(2)[np.zeros(9, int)])), Impatient())
     assert unknown.error is None and unknown.rounds_until_stop[-1] == 5
+
+
+class ChangesItsMind(Impatient):
+    """Recommends arm 0 when it stops, and arm 1 from then on."""
+
+    def recommend(self):
+        return int(self.played > 5)
+
+
+def recommend_by_round(state):
+    """Recommend an arm by the parity of the round, also after the stop."""
+    return int(state.status[ROUND] % 2)
+
+
+class Wavering(TopTwo):
+    """Top-Two with another recommendation in every round."""
+
+    functions = TopTwo.functions._replace(recommend=recommend_by_round)
+
+
+def test_what_is_recommended_at_the_stop_is_final():
+    played = play("Stochastic:means=[0.4,0.6]", ChangesItsMind(), horizon=8)
+    assert played.error.tolist() == [1.0] * 8
+    outcome = simulate("Stochastic:means=[0.4,0.6]", {"own": ChangesItsMind}, horizon=8, trials=2)["own"]
+    assert outcome.last("error").tolist() == [1, 1]
+    algorithm = Algorithm("wavering", Wavering, ExactSums)
+    settings = {"horizon": 900, "trials": 4, "seed": 4, "checkpoints": [1, 2, 40, 300, 301, 900]}
+    outcome = simulate("Stochastic:means=[0.2,0.8]", [algorithm], **settings)["wavering"]
+    assert outcome.engine == "compiled"
+    for trial in range(4):
+        game = play("Stochastic:means=[0.2,0.8]", algorithm, horizon=900, seed=4, trial=trial)
+        assert np.array_equal(game.error[np.array(settings["checkpoints"]) - 1], outcome.error[trial])
+        stop = int(game.rounds_until_stop[-1])
+        assert stop < 300 and (game.error[stop - 1 :] == 1 - stop % 2).all() and game.error[0] != game.error[1]
 
 
 def test_two_best_arms_are_both_right():

@@ -37,10 +37,8 @@ STOCHASTIC_WITH_BOUND = ["UCB", "DP-UCB-BOUND", "DP-SE", "AdaP-UCB", "LDP-UCB-L"
 STOCHASTIC_WITH_BOUND += ["GOPE", "DP-GOPE", "AdaC-GOPE", "AdaC-UCB"]
 STOCHASTIC_WITH_BOUND += ["KL-UCB", "AdaP-KLUCB", "Private-UCB", "Gaussian-TS"]
 STOCHASTIC_WITH_BOUND += ["TS", "Lazy-DP-TS", "DP-TS", "DP-KLUCB", "DP-IMED"]
-NEARLY_LINEAR = ["SW-UCB", "D-UCB", "SW-KLUCB-CF", "Restarted-AdaP-UCB", "DP-UCB-INT", "DP-UCB"]
+NEARLY_LINEAR = ["Tuned-TS", "SW-UCB", "D-UCB", "SW-KLUCB-CF", "Restarted-AdaP-UCB", "DP-UCB-INT", "DP-UCB"]
 STOCHASTIC_WITH_BOUND += NEARLY_LINEAR
-# Why: the scheme of Gaussian-TS needs draws of variance 1 / (n + 1).
-STOCHASTIC_WITHOUT_BOUND = ["Tuned-TS"]
 # They look for the best arm, and bound how often they miss it and the rounds that takes.
 STOPPING = ["Top-Two", "AdaP-TT", "DP-TT", "CTB-TT"]
 ON_POINTS = ["SCRiBLe", "AS-SCRiBLe", "Batched-Lap-SCRiBLe", "OSMD", "AS-OSMD"]
@@ -67,7 +65,6 @@ def test_every_algorithm_is_for_one_kind_of_gains():
         ADVERSARIAL
         + ADVERSARIAL_WITHOUT_BOUND
         + STOCHASTIC_WITH_BOUND
-        + STOCHASTIC_WITHOUT_BOUND
         + STOPPING
         + ON_GRAPHS
         + ON_POINTS
@@ -96,8 +93,8 @@ def test_these_stochastic_algorithms_have_a_pseudo_regret_bound_that_grows():
             assert all(math.isfinite(bound) and bound > 0 for bound in bounds)
             assert bounds == sorted(bounds)
             # In the end like ln T or a power of it: four times the rounds, less than twice the bound. Batches double,
-            # and who forgets loses of order sqrt(T ln T), D-UCB from far more rounds on, DP-UCB and DP-UCB-INT
-            # nearly T.
+            # and who forgets loses of order sqrt(T ln T), as does Tuned-TS, D-UCB from far more rounds on, DP-UCB and
+            # DP-UCB-INT nearly T.
             assert bounds[-1] < (4 if name in NEARLY_LINEAR else 2.1 if "GOPE" in name else 2) * bounds[-2]
             # Never more than the worst arm in every round.
             gap = max(means) - min(means)
@@ -108,7 +105,7 @@ def test_bounds_hold_for_oblivious_adversaries_only():
     """And an index that knows when it is played can be led astray by gains that are not independent."""
     finite = [name for name in NAMES if make_algorithm(name).regret_bound(n_arms=4, horizon=1000, memory=1) < math.inf]
     assert finite == ["EXP3-tau"]
-    for name in ADVERSARIAL_WITHOUT_BOUND + STOCHASTIC_WITH_BOUND + STOCHASTIC_WITHOUT_BOUND + STOPPING:
+    for name in ADVERSARIAL_WITHOUT_BOUND + STOCHASTIC_WITH_BOUND + STOPPING:
         assert make_algorithm(name).regret_bound(n_arms=4, horizon=1000) == math.inf
     for name in ADVERSARIAL_WITHOUT_BOUND + STOPPING:
         assert make_algorithm(name).pseudo_regret_bound(means=[0.9, 0.6], horizon=1000) == math.inf

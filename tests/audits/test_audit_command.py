@@ -227,13 +227,6 @@ class DrawsArrays(HalfTheNoiseLater):
     release = staticmethod(lambda state, arm, gain, rng: (gain + rng.laplace(0.0, 1.0, size=1)[0], 1))
 
 
-def test_what_fails_with_fake_draws_has_a_row_that_says_so():
-    with refused(NotAuditedError, "DrawsArrays", "TypeError", "sampled_loss"):
-        exact_loss(DrawsArrays())
-    table = shown(f"{__name__}:DrawsArrays", epsilon=None, games=0, width=240, code=NOT_AUDITED_CODE)
-    assert "TypeError" in table and numbers(table, "exact") == "-"
-
-
 class Plain(NamedTuple):
     """The number of gains so far, `(1,)`, earlier draws, `(40,)`, and the grid."""
 
@@ -338,3 +331,8 @@ def test_the_row_of_low_bits_says_which_releases_were_looked_at():
     assert rows[-1].verdict == "show no gain in 40 releases (all 16 of a game)"
     assert _which([1], 1) == "the only one of a game"
     assert _which([1, 2, 3, 5, 9, 10], 1000) == "of a game's 1,000: 1 to 3, 5, 9 to 10"
+    # What fails with fake draws has a row that says so.
+    with refused(NotAuditedError, "DrawsArrays", "TypeError", "sampled_loss"):
+        exact_loss(DrawsArrays())
+    table = shown(f"{__name__}:DrawsArrays", epsilon=None, games=0, width=240, code=NOT_AUDITED_CODE)
+    assert "TypeError" in table and numbers(table, "exact") == "-"

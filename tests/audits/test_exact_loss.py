@@ -218,6 +218,9 @@ def test_losses_of_blocks_by_hand():
     loss = exact_loss(BlockSums(epsilon=0.7), horizon=7)
     assert loss.arms == (0,) * 7
     assert loss.by_round == pytest.approx([0.7] * 4 + [0.0] * 3, rel=2e-9)
+    # Exact sums hide nothing.
+    assert exact_loss(ExactSums()).epsilon == math.inf
+    assert exact_loss(MiniBatchAverage(batch_size=2)).epsilon == math.inf
 
 
 @pytest.mark.thorough
@@ -313,11 +316,6 @@ def test_noise_from_the_operating_system_is_not_audited(noise):
             audit(honest)
     with refused(ConformanceError, "equal seeds", "its noise does not come from rng"):
         check_wrapper(lambda env: PrivacyBoundary(env, honest))
-
-
-def test_exact_sums_hide_nothing():
-    assert exact_loss(ExactSums()).epsilon == math.inf
-    assert exact_loss(MiniBatchAverage(batch_size=2)).epsilon == math.inf
 
 
 @pytest.mark.parametrize("given", [LaplaceClipRescale, lambda env: LaplaceClipRescale(env, epsilon=1.0), 3])

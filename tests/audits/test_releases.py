@@ -41,9 +41,7 @@ def close(one, other):
 def test_hedges_law_is_that_of_its_definition():
     algorithm = Algorithm("mine", lambda: Hedge(learning_rate=0.7), wrapping=ExactSums)
     close(law(algorithm, TABLE, ExpertsEnv), hedge_law(TABLE, 0.7))
-
-
-def test_lazy_hedges_law_sums_over_what_no_sequence_shows():
+    # Lazy hedges law sums over what no sequence shows.
     settings = {"learning_rate": 0.7, "fresh_probability": 0.2, "most_draws": 2}
     close(law(Algorithm("mine", lambda: LazyHedge(**settings)), TABLE, ExpertsEnv), lazy_law(TABLE, 0.7, 0.2, 2))
 
@@ -67,15 +65,6 @@ def test_the_draw_of_an_unfinished_batch_counts():
 
 
 @pytest.mark.thorough
-def test_a_false_claim_is_refuted():
-    honest = make_algorithm("DP-Epochs", epsilon=1.0)
-    agent = make_algorithm("DP-Epochs", epsilon=4.0).make_agent
-    louder = Algorithm("mine", agent, feedback="full", own_guarantee=honest.own_guarantee)
-    assert not exact_loss(louder).holds
-    assert exact_loss(honest).holds
-
-
-@pytest.mark.thorough
 def test_zcdp_alone_can_refute():
     """DP-Hedge at a third more than its rate: at delta = 1e-6 a game of four rounds is too short to show it."""
     honest = make_algorithm("DP-Hedge", epsilon=1.0)
@@ -90,6 +79,12 @@ def test_zcdp_alone_can_refute():
     loss = exact_loss(faster)
     assert loss.epsilon < loss.declared.epsilon
     assert loss.rho > loss.declared.rho and not loss.holds
+    # A false claim is refuted.
+    honest = make_algorithm("DP-Epochs", epsilon=1.0)
+    agent = make_algorithm("DP-Epochs", epsilon=4.0).make_agent
+    louder = Algorithm("mine", agent, feedback="full", own_guarantee=honest.own_guarantee)
+    assert not exact_loss(louder).holds
+    assert exact_loss(honest).holds
 
 
 def test_epsilon_at_a_delta_by_hand():
@@ -98,10 +93,7 @@ def test_epsilon_at_a_delta_by_hand():
     assert epsilon_of(one, other, 0.15) == pytest.approx(math.log(0.6 / 0.25), rel=1e-12)
     assert epsilon_of(one, other, 0.5) == 0
     assert epsilon_of(np.array([[1.0, 0.0]]), np.array([[0.0, 1.0]]), 0.5) == math.inf
-
-
-def test_divergences_by_hand():
-    """KL of (.75, .25) from (.25, .75) is .5 ln 3, larger than every D_a / a; impossible outcomes make it infinite."""
+    # KL of (.75, .25) from (.25, .75) is .5 ln 3, larger than every D_a / a; impossible outcomes make it infinite.
     one, other = np.array([[0.75, 0.25]]), np.array([[0.25, 0.75]])
     assert divergence_over_order(one, other) == pytest.approx(0.5 * math.log(3), rel=1e-12)
     assert divergence_over_order(np.array([[0.5, 0.5]]), np.array([[1.0, 0.0]])) == math.inf

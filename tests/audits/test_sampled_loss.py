@@ -157,6 +157,12 @@ def test_bounds_by_hand():
     assert least_epsilon(10, 0, 10, 0.5, 0.1) == pytest.approx(math.log((low - 0.5) / (1 - low)), rel=1e-12)
     assert least_epsilon(0, 10, 10, 0.0, 0.1) == -math.inf
     assert least_epsilon(10, 10, 10, 0.0, 0.1) == pytest.approx(math.log(low), rel=1e-12)
+    # Without a hit, ln(1 / failure) = -n ln(1 - chance); and with n hits the other way round.
+    upper = 1 - 1e-6 ** (1 / 500)
+    assert chernoff_upper_bound(np.array([0]), 500, 1e-6)[0] == pytest.approx(upper)
+    assert chernoff_lower_bound(np.array([500]), 500, 1e-6)[0] == pytest.approx(1 - upper)
+    assert chernoff_lower_bound(np.array([0]), 500, 1e-6)[0] == 0
+    assert chernoff_upper_bound(np.array([500]), 500, 1e-6)[0] == 1
 
 
 @pytest.mark.thorough
@@ -186,10 +192,7 @@ def test_the_event_is_the_sequence_that_differs():
     more, less = look if event.first else look[::-1]
     assert event.hits(more) == 50
     assert event.hits(less) == 0
-
-
-def test_a_look_that_chooses_the_size_is_not_the_one_that_orders():
-    """A sequence that only the first look found on one table is no event of the second."""
+    # A sequence that only the first look found on one table is no event of the second.
     rare = shown([[1, 1]] * 30 + [[0, 0]] * 70)
     usual = shown([[0, 0]] * 100)
     event = strongest_arm_event((rare, usual), (usual, usual), n_arms=2, delta=0.0)
@@ -239,6 +242,9 @@ def test_bad_arguments_are_refused():
         sampled_loss("EXP3", of="releases")
     with refused(NotAuditedError, "BlockSums", "releases"):
         sampled_loss(BlockSums(epsilon=1.0))
+    # A game without releases is not judged.
+    with refused(NothingReleasedError, "DP-SE", "nothing was released in 4 rounds"):
+        sampled_loss("DP-SE", of="releases", games=100, horizon=4)
 
 
 EPSILONS = (0.1, 1.0, 3.0)
@@ -271,11 +277,6 @@ def test_no_row_of_the_table_is_refuted(name, epsilon):
     """False alarm: 1e-4 for all rows, epsilons and kinds of events together (Bonferroni)."""
     for loss in audited(name, epsilon, games=20_000, confidence=1 - FALSE_ALARM / AUDITS):
         assert loss.holds, (name, epsilon, loss.epsilon, loss.declared.epsilon)
-
-
-def test_a_game_without_releases_is_not_judged():
-    with refused(NothingReleasedError, "DP-SE", "nothing was released in 4 rounds"):
-        sampled_loss("DP-SE", of="releases", games=100, horizon=4)
 
 
 def alarms(mechanism, repetitions):
@@ -325,10 +326,7 @@ def test_what_is_not_random_has_no_event():
     same = shown_by(np.ones((50, 2, 1)))
     assert draft_events((same, same), delta=0.0) == []
     assert strongest_draft([], [(same, same)], delta=0.0) is None
-
-
-def test_an_exact_number_on_one_table_alone_is_found():
-    """A mechanism that releases the gain itself: 1 on one table, 0 on the other."""
+    # A mechanism that releases the gain itself: 1 on one table, 0 on the other.
     look = shown_by(np.ones((500, 1, 1))), shown_by(np.zeros((500, 1, 1)))
     event = strongest_draft(draft_events(look, delta=0.0), [look], delta=0.0)
     assert event.score > 4
@@ -396,12 +394,3 @@ def test_bounds_on_chances_fail_as_rarely_as_they_say(n, failure):
         weights = stats.binom.pmf(hits, n, chance)
         assert weights[low > chance].sum() <= failure
         assert weights[high < chance].sum() <= failure
-
-
-def test_bounds_on_chances_by_hand():
-    """Without a hit, ln(1 / failure) = -n ln(1 - chance); and with n hits the other way round."""
-    upper = 1 - 1e-6 ** (1 / 500)
-    assert chernoff_upper_bound(np.array([0]), 500, 1e-6)[0] == pytest.approx(upper)
-    assert chernoff_lower_bound(np.array([500]), 500, 1e-6)[0] == pytest.approx(1 - upper)
-    assert chernoff_lower_bound(np.array([0]), 500, 1e-6)[0] == 0
-    assert chernoff_upper_bound(np.array([500]), 500, 1e-6)[0] == 1

@@ -102,10 +102,7 @@ def test_own_draws_are_held_to_their_curve():
     broken = dataclasses.replace(exp3, own_guarantee=lambda *given: dataclasses.replace(honest(*given), **claims))
     assert exact_loss(broken).too_low == ("curve",) and exact_loss(exp3).holds
 
-
-def test_an_epsilon_beside_the_true_rho_of_normal_draws_is_held_to_the_loss():
-    """Scale 1: rho = 1/2, and epsilon = 4.38 at delta = 1e-6; .1 was passed, as rho is true."""
-
+    # Scale 1: rho = 1/2, and epsilon = 4.38 at delta = 1e-6; .1 was passed, as rho is true.
     class Normal(Laplace):
         release = staticmethod(lambda state, arm, gain, rng: (gain + rng.normal(0.0, 1.0), 1))
 
@@ -125,9 +122,7 @@ def test_check_wrapper_refuses_a_false_law():
     with refused(ConformanceError, "noise_law of the guarantee says 0.008"):
         check_wrapper(lambda env: PrivacyBoundary(env, Laplace(noise_law=one_laplace(0.01))))
     check_wrapper(lambda env: PrivacyBoundary(env, Laplace(noise_law=TRUE)))
-
-
-def test_the_command_names_the_field():
+    # The command names the field.
     table = shown("tests.audits.test_true_losses:FalseLaw", epsilon=None, games=0, width=200, code=REFUTED_CODE)
     assert "refuted: noise_law of the guarantee too low" in table
 

@@ -75,7 +75,7 @@ def test_a_class_is_ranked_with_a_seed_of_its_own_and_bad_files_cost_themselves(
     for name, reason in reasons.items():
         assert cells[name]["cannot"] == "failed" and cells[name]["score"] == 0 and reason in cells[name]["reason"]
     assert "no sandbox" in out and "student_fails at epsilon = 1: failed" in out
-    assert "There are no ranks" in out and "The picture has the first 3 agents" in out
+    assert "There are no ranks" in out and "The picture has student_anna, student_ben, student_carl;" in out
 
 
 def test_tasks_are_listed_and_the_reference_is_shown_by_axis_at_the_levels_that_are_asked_for(dp_bandit):
@@ -88,6 +88,20 @@ def test_tasks_are_listed_and_the_reference_is_shown_by_axis_at_the_levels_that_
     code, out, err = dp_bandit("suite", "--epsilon", "1,10")
     assert code == 0, err
     assert "epsilon = 1\n" in out and "epsilon = 10\n" in out and "epsilon = 0.1" not in out
+
+
+def test_best_arm_identification_is_listed_shown_and_scored(dp_bandit, tmp_path):
+    code, out, _ = dp_bandit("suite", "--list")
+    assert code == 0 and "identification/close-rival" in out and "0.8 0.7 0.4" in out
+    code, out, _ = dp_bandit("suite", "--axis", "identification", "--size", "tiny")
+    assert code == 0 and out.count("DP-TT") == 4 and "epsilon = 0.1" in out and "no privacy" in out
+    axis = ("--axis", "identification/two-arms,identification/steps", "--size", "tiny", "--epsilon", "1")
+    code, out, err = dp_bandit("suite", "DP-TT", "UCB", *axis, "--out", "out")
+    assert code == 0, err
+    assert "> DP-TT" in out and "0 of 20 recommendations are wrong" in out and "figure.png" in out
+    assert suite.load(tmp_path / "out" / "card.json").cell("UCB", "identification/steps", 1)["cannot"] == "game"
+    code, _, err = dp_bandit("suite", "DP-TT", "--axis", "identification,drift")
+    assert code == 2 and "its own call" in err
 
 
 def test_a_card_without_a_score_has_no_picture(dp_bandit, tmp_path):

@@ -10,7 +10,7 @@ import pytest
 import typer
 
 from dp_bandit_envs import __version__
-from dp_bandit_envs.cli import COMMANDS
+from dp_bandit_envs.cli.command_names import COMMANDS
 from dp_bandit_envs.cli.options import folder, parse_integer
 from dp_bandit_envs.cli.show_commands import plain
 from dp_bandit_envs.experiments import progress

@@ -210,6 +210,16 @@ def test_exact_quantiles_by_hand():
     """P(|Lap(1)| > w) = exp(-w), and for two draws exp(-w) (1 + w / 2)."""
     assert exact_quantile(1, 0.01) == pytest.approx(math.log(100), rel=1e-8)
     assert tail(2, 3.0) == pytest.approx(math.exp(-3) * 2.5, rel=1e-9)
+    # Width is no wider than the best chernoff bound.
+    for failure_probability in [0.9, 0.05, 1e-6, 1e-20, 1e-100]:
+        for scales in [
+            [(1.0, 1)],
+            [(3.0, 17)],
+            [(1.0, 1), (100.0, 2)],
+            [(1e-3, 1000), (1.0, 1)],
+            [(0.5, 4), (2.0, 3), (7.0, 2)],
+        ]:
+            assert laplace_width(scales, failure_probability) <= chernoff(scales, failure_probability) * (1 + 1e-12)
 
 
 @pytest.mark.parametrize("draws", [1, 2, 3])
@@ -234,18 +244,6 @@ def chernoff(scales: list[tuple[float, int]], failure_probability: float) -> flo
     return float(((math.log(2 / failure_probability) - logs) * widest / share).min())
 
 
-def test_width_is_no_wider_than_the_best_chernoff_bound():
-    for failure_probability in [0.9, 0.05, 1e-6, 1e-20, 1e-100]:
-        for scales in [
-            [(1.0, 1)],
-            [(3.0, 17)],
-            [(1.0, 1), (100.0, 2)],
-            [(1e-3, 1000), (1.0, 1)],
-            [(0.5, 4), (2.0, 3), (7.0, 2)],
-        ]:
-            assert laplace_width(scales, failure_probability) <= chernoff(scales, failure_probability) * (1 + 1e-12)
-
-
 def test_widths_of_the_hybrid_at_131071_items():
     """Epsilon = 1 and failure probability n^-4: 2497.6, and 1248.8 when each part has all of epsilon, exactly half."""
     n = 2**17 - 1
@@ -254,6 +252,10 @@ def test_widths_of_the_hybrid_at_131071_items():
     assert split == pytest.approx(2497.6, abs=0.1)
     assert paper == pytest.approx(1248.8, abs=0.1)
     assert split == pytest.approx(2 * paper, rel=1e-12)
+    # 2 / 5e-324 is more than a double holds; its logarithm is not.
+    assert 744 < laplace_width([(1.0, 1)], 5e-324) < 760
+    assert laplace_width([], 0.1) == laplace_width([(0.0, 5), (2.0, 0)], 0.1) == 0.0
+    assert laplace_width([(1.0, 3), (0.0, 7), (9.0, 0)], 0.1) == laplace_width([(1.0, 3)], 0.1)
 
 
 @pytest.mark.thorough
@@ -261,13 +263,6 @@ def test_widths_of_the_hybrid_at_131071_items():
 def test_width_grows_as_the_failure_probability_falls(name):
     for at_one_time in zip(*widths(name).values(), strict=True):
         assert all(0 < narrow < wide < math.inf for narrow, wide in itertools.pairwise(at_one_time))
-
-
-def test_width_exists_for_the_smallest_failure_probability_and_without_noise():
-    """2 / 5e-324 is more than a double holds; its logarithm is not."""
-    assert 744 < laplace_width([(1.0, 1)], 5e-324) < 760
-    assert laplace_width([], 0.1) == laplace_width([(0.0, 5), (2.0, 0)], 0.1) == 0.0
-    assert laplace_width([(1.0, 3), (0.0, 7), (9.0, 0)], 0.1) == laplace_width([(1.0, 3)], 0.1)
 
 
 @pytest.mark.parametrize("failure_probability", [0.5, 0.05, 1e-6, 1e-12])

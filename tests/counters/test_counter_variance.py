@@ -95,13 +95,6 @@ def test_variances_at_100_000_items_are_the_known_ones(at_100_000, name, mean, m
     assert (round(row.mean), round(row.maximum)) == (mean, maximum)
 
 
-def test_variances_of_the_square_root_at_100_000_items(at_100_000):
-    """20.9 and 22.4 sigma^2; the best counter with pure privacy has 680 in the mean and 1,312 at most."""
-    row = at_100_000["square-root"]
-    assert (row.mean, row.maximum) == (pytest.approx(372.9, abs=0.05), pytest.approx(399.8, abs=0.05))
-    assert row.mean / row.counter.sigma**2 == pytest.approx(20.9, abs=0.05)
-
-
 def test_maximum_variances_at_100_000_items_by_hand(at_100_000):
     """Where the maximum lies, in units of 2 / epsilon^2.
 
@@ -117,6 +110,10 @@ def test_maximum_variances_at_100_000_items_by_hand(at_100_000):
     assert at_100_000["smooth-binary"].maximum == pytest.approx(2 * 1000, rel=4e-9)
     assert (at_100_000["k-ary"].counter.base, at_100_000["k-ary"].counter.nodes_per_item) == (23, 4)
     assert at_100_000["k-ary"].maximum == pytest.approx(2 * 16 * 41, rel=4e-9)
+    # 20.9 and 22.4 sigma^2; the best counter with pure privacy has 680 in the mean and 1,312 at most.
+    row = at_100_000["square-root"]
+    assert (row.mean, row.maximum) == (pytest.approx(372.9, abs=0.05), pytest.approx(399.8, abs=0.05))
+    assert row.mean / row.counter.sigma**2 == pytest.approx(20.9, abs=0.05)
 
 
 @pytest.mark.thorough
@@ -168,11 +165,6 @@ def test_the_smooth_counter_has_the_same_variance_at_all_times():
         some = SmoothBinaryCounter(epsilon=0.5, horizon=horizon)
         (variance,) = {some.variance(t) for t in range(1, horizon + 1)}
         assert variance == pytest.approx(2 * (nodes / 0.5) ** 2 * 5, rel=4e-9)
-
-
-def test_counters_for_an_unknown_horizon_ignore_the_one_they_are_given():
-    for name in ANYTIME:
-        assert counter(name, 100).variance(77) == counter(name, 10**6).variance(77)
 
 
 def own_counter(name: str, horizon: int, **more):
@@ -248,6 +240,13 @@ def test_variances_are_for_items_that_fit():
     for items in (0, -1, 11):
         with refused(ValueError, "items"):
             own.mean_variance(items)
+    # Sigma is for a positive epsilon and a delta between 0 and 1.
+    for epsilon in (0.0, -1.0, math.nan):
+        with refused(ValueError, "epsilon", 0, epsilon):
+            gaussian_sigma(epsilon, 0.1)
+    for delta in (0.0, 1.0, math.nan):
+        with refused(ValueError, "delta", "(0, 1)", delta):
+            gaussian_sigma(1.0, delta)
 
 
 def test_compare_sorts_by_mean_and_leaves_out_what_does_not_fit():
@@ -256,6 +255,9 @@ def test_compare_sorts_by_mean_and_leaves_out_what_does_not_fit():
     assert [row.mean for row in rows] == sorted(row.mean for row in rows)
     assert {row.name for row in rows} == set(ALL) - {"logarithmic", "padded-binary", "square-root"}
     assert {row.name for row in compare(50, 1.0, 1e-6)} == set(ALL) - {"logarithmic", "padded-binary"}
+    # Counters for an unknown horizon ignore the one they are given.
+    for name in ANYTIME:
+        assert counter(name, 100).variance(77) == counter(name, 10**6).variance(77)
 
 
 # ---- sigma is the smallest that the exact condition allows, never a bit smaller; and the square root's exponentials
@@ -325,15 +327,6 @@ def test_smaller_parameters_need_more_noise():
     sigmas = [gaussian_sigma(1.0, delta) for delta in (0.5, 1e-2, 1e-6, 1e-12)]
     assert sigmas == sorted(sigmas)
     assert gaussian_sigma(0.5, 1e-6) < math.sqrt(2 * math.log(1.25e6)) / 0.5
-
-
-def test_sigma_is_for_a_positive_epsilon_and_a_delta_between_0_and_1():
-    for epsilon in (0.0, -1.0, math.nan):
-        with refused(ValueError, "epsilon", 0, epsilon):
-            gaussian_sigma(epsilon, 0.1)
-    for delta in (0.0, 1.0, math.nan):
-        with refused(ValueError, "delta", "(0, 1)", delta):
-            gaussian_sigma(1.0, delta)
 
 
 # ---- exponentials: two exact factors of the matrix of sums, close to its square root

@@ -145,6 +145,11 @@ def positions(below, revealed: np.ndarray) -> np.ndarray:
 
 def test_all_coordinates_of_a_round_share_a_position():
     assert positions(experts(3, 20), np.ones((20, 3), bool)).tolist() == [[t] * 3 for t in range(20)]
+    # One coordinate moves on in every round.
+    assert positions(experts(1, 6), np.ones((6, 1), bool)).ravel().tolist() == list(range(6))
+    # First coordinate 0, then 1 and 2, then 0 again: two positions, of which each coordinate uses each once.
+    revealed = np.array([[1, 0, 0], [0, 1, 1], [1, 0, 0], [0, 1, 0]], bool)
+    assert positions(experts(3, 4), revealed).tolist() == [[0, -1, -1], [-1, 0, 0], [1, -1, -1], [-1, 1, -1]]
 
 
 @pytest.mark.parametrize("share", [0.9, 0.5, 0.2])
@@ -156,16 +161,6 @@ def test_a_withheld_coordinate_breaks_nothing(share):
         assert (np.diff(column[column >= 0]) > 0).all()
     for row in found:
         assert len(set(row[row >= 0].tolist())) <= 1
-
-
-def test_rounds_with_other_coordinates_may_share_a_position():
-    """First coordinate 0, then 1 and 2, then 0 again: two positions, of which each coordinate uses each once."""
-    revealed = np.array([[1, 0, 0], [0, 1, 1], [1, 0, 0], [0, 1, 0]], bool)
-    assert positions(experts(3, 4), revealed).tolist() == [[0, -1, -1], [-1, 0, 0], [1, -1, -1], [-1, 1, -1]]
-
-
-def test_one_coordinate_moves_on_in_every_round():
-    assert positions(experts(1, 6), np.ones((6, 1), bool)).ravel().tolist() == list(range(6))
 
 
 def test_a_padded_coordinate_moves_on_with_the_others():
@@ -350,10 +345,7 @@ def test_the_printed_noise_loses_more_than_it_claims():
     """
     assert 2.5 <= loss_by_plays(2 * math.log(2)) <= 4 / (2 * math.log(2))
     assert 1.7 <= loss_by_plays(2 * math.log2(2)) <= 2
-
-
-def test_the_corrected_noise_loses_no_more_than_it_claims():
-    """Scale 4 m / epsilon: one node for the one release that plays see, and two for both, at half the loss."""
+    # Scale 4 m / epsilon: one node for the one release that plays see, and two for both, at half the loss.
     losses = []
     for horizon, nodes_per_item in ((1, 1), (2, 2)):
         state = CounterSums(counter="binary", epsilon=1.0).new_state(box(2, horizon))

@@ -104,33 +104,6 @@ def test_a_wrong_point_is_refused_without_a_gain_and_does_not_cost_a_round(id_, 
     assert rewards(interrupt=True) == rewards(interrupt=False)
 
 
-def test_numbers_of_other_types_are_arms_and_points_too():
-    points = ([1, 0], (0.0, -1.0), np.array([0, 1], np.int8), np.array([0.5, 0.25], np.float32))
-    for made, given, plain in (
-        *((BanditEnv, arm, 1) for arm in (np.int64(1), np.uint8(1), np.array(1))),
-        *((None, each, np.array(each, np.float64)) for each in points),
-    ):
-        env, again = (
-            BanditEnv(Stochastic()) if made else gym.make("DPBandit-Ball-v0", dimension=2, horizon=3).unwrapped
-            for _ in range(2)
-        )
-        env.reset(seed=0)
-        again.reset(seed=0)
-        np.testing.assert_equal(env.step(given), again.step(plain))
-
-
-def test_the_callers_point_is_not_kept():
-    """A caller that fills the same array in every round changes no picture and no round."""
-    env, again = (gym.make("DPBandit-Cube-v0", horizon=2, render_mode="ansi").unwrapped for _ in range(2))
-    for each, changes in ((env, True), (again, False)):
-        each.reset(seed=0)
-        right = play(each, 3)
-        each.step(right)
-        if changes:
-            right[:] = 7.0
-    assert env.render() == again.render()
-
-
 def test_sizes_must_be_whole_numbers():
     for ids, argument, least, values in (
         (IDS, "horizon", 1, [0, -1, 1.5, np.nan, "10", True]),
@@ -384,3 +357,25 @@ def test_numpys_integers_and_arrays_are_seeds_too():
     games.reset(seed=np.array([7, 8]))
     others.reset(seed=7)
     np.testing.assert_equal(games.step([0, 0]), others.step([0, 0]))
+    # Numbers of other types are arms and points too.
+    points = ([1, 0], (0.0, -1.0), np.array([0, 1], np.int8), np.array([0.5, 0.25], np.float32))
+    for made, given, plain in (
+        *((BanditEnv, arm, 1) for arm in (np.int64(1), np.uint8(1), np.array(1))),
+        *((None, each, np.array(each, np.float64)) for each in points),
+    ):
+        env, again = (
+            BanditEnv(Stochastic()) if made else gym.make("DPBandit-Ball-v0", dimension=2, horizon=3).unwrapped
+            for _ in range(2)
+        )
+        env.reset(seed=0)
+        again.reset(seed=0)
+        np.testing.assert_equal(env.step(given), again.step(plain))
+    # A caller that fills the same array in every round changes no picture and no round.
+    env, again = (gym.make("DPBandit-Cube-v0", horizon=2, render_mode="ansi").unwrapped for _ in range(2))
+    for each, changes in ((env, True), (again, False)):
+        each.reset(seed=0)
+        right = play(each, 3)
+        each.step(right)
+        if changes:
+            right[:] = 7.0
+    assert env.render() == again.render()

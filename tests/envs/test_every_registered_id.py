@@ -123,9 +123,7 @@ def test_signature_of_the_stochastic_game_by_hand():
     before = dict(gym.registry)
     register()
     assert gym.registry == before
-
-
-def test_spaces_are_those_of_the_default_number_of_arms():
+    # Spaces are those of the default number of arms.
     for id_ in ARM_IDS:
         env = gym.make(id_)
         n_arms = ARMS.get(id_, 4)

@@ -61,9 +61,7 @@ def test_evaluators_numbers_by_hand_in_a_vector_of_games():
         np.testing.assert_allclose(env.collected, [COLLECTED[t], TOTALS[t][1]], rtol=1e-14)
         np.testing.assert_allclose(env.external_regret()[0], REGRET[t], atol=1e-14)
     np.testing.assert_array_equal(env.external_regret()[1], 0)
-
-
-def test_a_listener_hears_every_round_once_in_blocks():
+    # A listener hears every round once in blocks.
     heard = []
     env = BanditEnv(Deterministic(horizon=6), arm_order="given", block_length=4)
     env.on_block = lambda *block: heard.append(block)
@@ -105,6 +103,16 @@ def test_every_gain_is_revealed():
         assert observation["observed"].tolist() == [1] * 5 and reward == TABLE[t, t % 5]
         observation["gain"][:] = 7.0
     assert ended and env.cumulative_gains == pytest.approx(TABLE.sum(axis=0))
+    # Noise is scaled to all gains of a round.
+    env = ExpertsEnv(8, 100)
+    assert env.sensitivity == 8.0
+    assert LaplaceClipRescale(env, epsilon=0.5).noise.scale == pytest.approx(16.0, rel=2e-9)
+    assert LaplaceClipRescale(
+        MiniBatchAverage(ExpertsEnv(8, 100), batch_size=4), epsilon=0.5
+    ).noise.scale == pytest.approx(4.0, rel=2e-9)
+    assert HybridSums(ExpertsEnv(8, 100), epsilon=1.0).noise.sensitivity == 8.0
+    assert RandomizedResponse(ExpertsEnv(8, 100), epsilon=1.0).guarantee.epsilon == 1.0
+    assert ExpertsVectorEnv(2, 8, 100).sensitivity == 8.0
 
 
 @pytest.mark.thorough
@@ -127,18 +135,6 @@ def test_it_is_the_game_of_the_complete_graph():
     assert len(set(full.arms.tolist())) == 5
     bandit = play(BanditEnv(SwitchingCost(5, 400)), algorithm, seed=4)
     assert not np.array_equal(full.arms, bandit.arms)
-
-
-def test_noise_is_scaled_to_all_gains_of_a_round():
-    env = ExpertsEnv(8, 100)
-    assert env.sensitivity == 8.0
-    assert LaplaceClipRescale(env, epsilon=0.5).noise.scale == pytest.approx(16.0, rel=2e-9)
-    assert LaplaceClipRescale(
-        MiniBatchAverage(ExpertsEnv(8, 100), batch_size=4), epsilon=0.5
-    ).noise.scale == pytest.approx(4.0, rel=2e-9)
-    assert HybridSums(ExpertsEnv(8, 100), epsilon=1.0).noise.sensitivity == 8.0
-    assert RandomizedResponse(ExpertsEnv(8, 100), epsilon=1.0).guarantee.epsilon == 1.0
-    assert ExpertsVectorEnv(2, 8, 100).sensitivity == 8.0
 
 
 def test_vector_games_show_a_charge_to_the_arm_played_only():
@@ -237,17 +233,7 @@ def test_default_features_are_public_and_always_the_same():
     with pytest.raises(ValueError):
         features[0, 0] = 7.0
     assert not BanditEnv(Stochastic(3, 5)).has_wrapper_attr("features")
-
-
-class Curious(Exp2):
-    """Keeps what it sees."""
-
-    def see_features(self, features):
-        super().see_features(features)
-        self.seen = features
-
-
-def test_agents_get_features_also_through_boundaries():
+    # Agents get features also through boundaries.
     env = BanditEnv(LinearGains(features=SQUARE, horizon=30))
     wrapped = LaplaceClipRescale(MiniBatchAverage(env, batch_size=3), epsilon=1.0)
     for one in (env, wrapped):
@@ -258,3 +244,11 @@ def test_agents_get_features_also_through_boundaries():
     np.testing.assert_array_equal(env.features, SQUARE)
     play(BanditEnv(Stochastic(4, 30)), agent)
     assert agent.seen is None
+
+
+class Curious(Exp2):
+    """Keeps what it sees."""
+
+    def see_features(self, features):
+        super().see_features(features)
+        self.seen = features

@@ -95,6 +95,21 @@ def test_every_game_of_a_vector_plays_the_trial_asked_for():
     for game in range(2):
         scalar.reset(seed=7 + game, options={"trial": trial})
         assert [scalar.step(0)[1] for _ in range(50)] == [reward[game] for reward in ours]
+    # A caller that fills the same array in every round must not rewrite the memory of the game.
+    #
+    # A charge that only the score knows reaches the vector too.
+    env = gym.make_vec("DPBandit-Switching-v0", num_envs=1, horizon=10)
+    env.reset(seed=0)
+    arms = np.array([0])
+    env.step(arms)
+    arms[:] = 1
+    assert env.step(arms)[1] == [0.0]
+    env = gym.make_vec("DPBandit-Switching-v0", num_envs=2, horizon=10, observe_charge=False)
+    env.reset(seed=0)
+    env.step(np.array([0, 0]))
+    observation, rewards, *_ = env.step(np.array([0, 1]))
+    assert rewards[0] > 0 and rewards[1] == 0
+    assert observation["gain"][1, 1] > 0
 
 
 def test_every_step_returns_fresh_arrays():
@@ -112,25 +127,6 @@ def test_every_step_returns_fresh_arrays():
         evaluators[...] = 100
     np.testing.assert_array_equal(env.collected, again.collected)
     np.testing.assert_array_equal(env.cumulative_gains, again.cumulative_gains)
-
-
-def test_the_callers_arms_are_not_kept():
-    """A caller that fills the same array in every round must not rewrite the memory of the game.
-
-    A charge that only the score knows reaches the vector too.
-    """
-    env = gym.make_vec("DPBandit-Switching-v0", num_envs=1, horizon=10)
-    env.reset(seed=0)
-    arms = np.array([0])
-    env.step(arms)
-    arms[:] = 1
-    assert env.step(arms)[1] == [0.0]
-    env = gym.make_vec("DPBandit-Switching-v0", num_envs=2, horizon=10, observe_charge=False)
-    env.reset(seed=0)
-    env.step(np.array([0, 0]))
-    observation, rewards, *_ = env.step(np.array([0, 1]))
-    assert rewards[0] > 0 and rewards[1] == 0
-    assert observation["gain"][1, 1] > 0
 
 
 def test_wrong_arms_are_refused_and_the_games_go_on():
@@ -173,9 +169,7 @@ def test_environments_that_are_given_one_adversary_play_games_of_their_own():
     first = gains(one, 5)
     two.reset(seed=1)
     assert gains(two) == alone(1) and first + gains(one, 15) == alone(0)
-
-
-def test_so_do_those_of_a_vector():
+    # So do those of a vector.
     adversary = Stochastic(2, 100)
     envs = gym.vector.SyncVectorEnv([lambda: BanditEnv(adversary)] * 2)
     envs.reset(seed=[0, 1])

@@ -2,7 +2,6 @@
 
 import functools
 import math
-import sys
 import warnings
 from array import array
 
@@ -31,7 +30,7 @@ from dp_bandit_envs.privacy.guarantee import shown_epsilon
 from dp_bandit_envs.seeding import KnownSeedWarning
 from tests.tools.playable import BANDITS
 from tests.tools.refusals import refused
-from tests.tools.toys import Script
+from tests.tools.toys import USERS_AGENT, Script
 
 MEANS = "Stochastic:means=[.9,.5]"
 SMALL = {"horizon": 60, "trials": 3}
@@ -320,42 +319,17 @@ def test_each_is_played_at_the_guarantee_and_at_each_epsilon():
     assert all(entry.calibrated for entry in swept) and own[1] != others[1]
 
 
-# ---- agents of one name
-AGENT = """from dp_bandit_envs import Agent
-
-
-class MyAgent(Agent):
-    def begin(self, *, n_arms, horizon, rng):
-        self.n_arms, self.rng = n_arms, rng
-
-    def select_arm(self):
-        return int(self.rng.random() * self.n_arms)
-
-    def update(self, arm, observation):
-        pass
-"""
-
-
-@pytest.fixture
-def students(tmp_path, monkeypatch):
-    """Put anna.py and ben.py where Python finds them."""
-    for name in ("anna", "ben"):
-        (tmp_path / f"{name}.py").write_text(AGENT, encoding="utf-8")
-    monkeypatch.syspath_prepend(tmp_path)
-    for module in ("anna", "ben"):
-        monkeypatch.delitem(sys.modules, module, raising=False)
-
-
-def test_equal_names_get_their_modules(students):
+def test_equal_names_get_their_modules(written):
+    written(anna=USERS_AGENT.format(arm=0), ben=USERS_AGENT.format(arm=1))
     import anna
     import ben
 
     small = {"horizon": 20, "trials": 6, "progress": False}
-    for agents in (["anna:MyAgent", "ben:MyAgent"], [anna.MyAgent, ben.MyAgent]):
+    for agents in (["anna:Fixed", "ben:Fixed"], [anna.Fixed, ben.Fixed]):
         standings = compare("Stochastic", [*agents, "EXP3"], **small).ranking().standings
-        assert {standing.name for standing in standings} == {"anna:MyAgent", "ben:MyAgent", "EXP3"}
-    (alone,) = compare("Stochastic", "anna:MyAgent", **small).ranking().standings
-    assert alone.name == "MyAgent"
+        assert {standing.name for standing in standings} == {"anna:Fixed", "ben:Fixed", "EXP3"}
+    (alone,) = compare("Stochastic", "anna:Fixed", **small).ranking().standings
+    assert alone.name == "Fixed"
 
 
 # ---- wrong arguments
@@ -388,6 +362,8 @@ def test_a_wrong_question_is_refused():
         (("Stochastic", {3: 3}), "UCB", {}, WrongTypeError, ("arguments", "n_arms")),
         ("Stochastic", {"": "UCB"}, {}, WrongTypeError, ("name", "''")),
         ("Stochastic", int, {}, WrongTypeError, ("agent's class", "int")),
+        ("Stochastic", {"mine": object()}, {}, WrongTypeError, ("mine", "object")),
+        ("Stochastic", {"mine": int}, {}, WrongTypeError, ("mine", "int")),
         ("Stochastic", "UCB:", {}, ValueError, ("colon", "'UCB:'")),
         ("Stochastic", "DP-UCB-BOUND:counter=logarithmic", {}, ValueError, ("'logarithmic'", "hybrid")),
         (["Stochastic", "Simplex"], "EXP3", {}, WrongGameError, ("EXP3", "OSMD", "Simplex")),

@@ -1,20 +1,20 @@
 """A finished comparison grows: what is missing is played and nothing else, with the numbers of a single call."""
 
-import os
 from collections import Counter
 
 import numpy as np
 import pytest
 
 from dp_bandit_envs import Algorithm, Exp3, LaplaceClipRescale, Ledger, compare, load
+from dp_bandit_envs.cli import main
 from dp_bandit_envs.errors import ResultsError, WrongTypeError
 from dp_bandit_envs.experiments import running
 from dp_bandit_envs.experiments.configurations import DESCRIBED, MADE_BY
-from tests.tools.processes import files
+from tests.tools.processes import POSIX, files
 from tests.tools.refusals import refused
+from tests.tools.toys import USERS_AGENT
 
 SIZE = {"horizon": 40, "progress": False}
-POSIX = os.name == "posix"
 
 
 @pytest.fixture
@@ -103,35 +103,20 @@ def test_another_seed_is_refused_by_name_and_so_are_other_checkpoints_and_horizo
 # ---- faults of an earlier attempt
 
 
-def save_agent(folder, name, arm):
-    (folder / f"{name}.py").write_text(
-        "class Fixed:\n    def begin(self, *, n_arms, horizon, rng):\n        pass\n"
-        f"    def select_arm(self):\n        return {arm}\n    def update(self, arm, observation):\n        pass\n",
-        encoding="utf-8",
-    )
-
-
-def test_the_code_of_every_part_counts(tmp_path, monkeypatch):
+def test_the_code_of_every_part_counts(written, tmp_path):
     """What was added later is compared, too, and not only what the first call played."""
-    import importlib
-    import sys
-
-    monkeypatch.syspath_prepend(str(tmp_path))
-    save_agent(tmp_path, "growing_part", 0)
-    compare("Stochastic", "UCB", trials=2, **SIZE, folder=tmp_path / "mine")
-    compare("Stochastic", ["UCB", "growing_part:Fixed"], trials=2, **SIZE, folder=tmp_path / "mine")
-    save_agent(tmp_path, "growing_part", 1)
-    importlib.invalidate_caches()
-    del sys.modules["growing_part"]
-    sys.dont_write_bytecode, before = True, sys.dont_write_bytecode
-    try:
-        for words in (["growing_part:Fixed"], ["UCB", "growing_part:Fixed", "EXP3"]):
-            with refused(ResultsError, "growing_part"):
-                compare("Stochastic", words, trials=3, **SIZE, folder=tmp_path / "mine")
+    given = {**SIZE, "folder": tmp_path / "mine"}
+    written(growing_part=USERS_AGENT.format(arm=0))
+    compare("Stochastic", "UCB", trials=2, **given)
+    compare("Stochastic", ["UCB", "growing_part:Fixed"], trials=2, **given)
+    written(growing_part=USERS_AGENT.format(arm=1))
+    for game, algorithms, trials in (
+        ("Stochastic", "growing_part:Fixed", 3),
+        ("Stochastic", ["UCB", "growing_part:Fixed", "EXP3"], 3),
+        ("Deterministic", "growing_part:Fixed", 2),
+    ):
         with refused(ResultsError, "growing_part"):
-            compare("Deterministic", "growing_part:Fixed", trials=2, **SIZE, folder=tmp_path / "mine")
-    finally:
-        sys.dont_write_bytecode = before
+            compare(game, algorithms, trials=trials, **given)
 
 
 def test_the_data_of_every_part_count(tmp_path):
@@ -223,8 +208,6 @@ def test_a_secret_seed_does_not_grow_and_nothing_is_played(games, tmp_path):
 
 
 def test_a_run_with_a_ledger_does_not_grow_and_nothing_is_charged(tmp_path, monkeypatch, capsys):
-    from dp_bandit_envs.cli import main
-
     np.save(tmp_path / "gains.npy", np.full((40, 2), 0.5))
     Ledger.create(tmp_path / "my.ledger", epsilon=3.0)
     monkeypatch.chdir(tmp_path)

@@ -95,9 +95,7 @@ def test_a_copy_that_begins_anew_leaves_the_first_one_its_game():
     twin.step(0)
     env.step(0)
     assert spent(ledger) == (2, 2.0)
-
-
-def test_a_pickled_game_that_was_not_paid_pays_for_itself():
+    # A pickled game that was not paid pays for itself.
     ledger = Ledger(epsilon=2.0)
     game = data(ledger)
     LaplaceClipRescale(game, epsilon=1.0).reset()
@@ -145,9 +143,7 @@ def test_of_two_boundaries_over_one_vector_each_is_charged_or_refused():
             first.step([0])
     second.step([0])
     assert spent(ledger) == (2, 0.91)
-
-
-def test_a_boundary_below_another_is_refused_once_that_one_has_begun_anew():
+    # A boundary below another is refused once that one has begun anew.
     ledger = Ledger(epsilon=10.0)
     inner = MiniBatchAverage(data(ledger), batch_size=2)
     first, second = LaplaceClipRescale(inner, epsilon=0.9), LaplaceClipRescale(inner, epsilon=0.01)
@@ -461,9 +457,7 @@ def test_a_reservation_for_persons_pays_for_as_many_rounds_of_a_person():
     assert spent(ledger) == (2, 2.5)
     begun_under(reservation, ledger, participation=Participation(2, 2))
     assert spent(ledger) == (2, 2.5)
-
-
-def test_a_reservation_pays_for_no_game_with_a_known_seed_and_in_no_other_ledger():
+    # A reservation pays for no game with a known seed and in no other ledger.
     ledger, other = Ledger(epsilon=9.0), Ledger(epsilon=9.0)
     reservation = ledger.spend(HALF, ONCE, 2, secret=True, players=["mine"])
     with refused(UnprotectedGameError, "seed"):
@@ -536,11 +530,9 @@ def test_a_diary_that_is_opened_again_before_its_first_reward_counts_at_least_on
     with OutsideGame("DP-KLUCB", **made) as game:
         game.learn(game.next_arm(), 1.0)
         assert game.rounds == 2 and arm in (0, 1) and ledger.spent.games == begun
-
-
-def test_a_diary_whose_game_was_refused_shows_no_arm(tmp_path):
+    # A diary whose game was refused shows no arm.
     ledger = Ledger(epsilon=0.5)
-    made = {"n_arms": 2, "horizon": 9, "epsilon": 1.0, "ledger": ledger, "diary": tmp_path / "diary.jsonl"}
+    made = {"n_arms": 2, "horizon": 9, "epsilon": 1.0, "ledger": ledger, "diary": tmp_path / "refused.jsonl"}
     for _ in range(2):
         with OutsideGame("DP-KLUCB", **made) as game:
             for _ in range(2):

@@ -64,9 +64,7 @@ def test_costs_by_hand():
     assert cost_of(both, 1e-6)[:2] == (0.5, 1e-7) and cost_of(both, 1e-8)[:2] == (2.0, 0.0)
     gaussian = cost_of(PrivacyGuarantee(math.inf, noise_law=gaussian_law(3.0)), 1.0)
     assert gaussian.epsilon == math.inf and gaussian.curve == pytest.approx([order / 18 for order in ORDERS])
-
-
-def test_sums_are_those_of_the_numbers_as_they_are_written():
+    # Sums are those of the numbers as they are written.
     ten = total(*[PrivacyGuarantee(0.1)] * 10)
     assert pure_filter(Budget(1.0, 0.0), ten) == 1.0 and functools.reduce(operator.add, [0.1] * 10) != 1.0
     assert str(ten.epsilon) == "1.0"
@@ -192,6 +190,11 @@ def test_a_hundred_pure_games_of_a_tenth():
     for _ in range(100):
         spend(ledger, PrivacyGuarantee(0.1))
     assert ledger.spent.games == 100 and 4.7746 < ledger.spent.epsilon <= 5.12
+    # Games that cost nothing fix nothing.
+    ledger = Ledger(epsilon=1.0, delta=1e-6)
+    spend(ledger, PrivacyGuarantee(0.0), 5)
+    assert ledger.spent == (5, 0.0, 0.0)
+    assert most(ledger, PrivacyGuarantee(0.001)) > 1500
 
 
 @pytest.mark.parametrize("name", ["EXP3-tau", "DP-Hedge", "Lazy-Hedge", "DP-FTRL", "AS-FTPL", "DP-UCB-INT", "DP-KLUCB"])
@@ -250,13 +253,6 @@ def test_both_filters_hold_sums_of_all_games():
     game = PrivacyGuarantee(0.2, noise_law=DominatingNoise(laplace=((0.02, 10),)))
     fresh = Ledger(epsilon=1.0, delta=1e-6)
     assert most(fresh, game, 64) > 5
-
-
-def test_games_that_cost_nothing_fix_nothing():
-    ledger = Ledger(epsilon=1.0, delta=1e-6)
-    spend(ledger, PrivacyGuarantee(0.0), 5)
-    assert ledger.spent == (5, 0.0, 0.0)
-    assert most(ledger, PrivacyGuarantee(0.001)) > 1500
 
 
 def test_without_a_delta_only_games_without_one_begin():

@@ -104,9 +104,7 @@ def test_a_pair_is_the_worst_that_keeps_to_it():
     assert pld.get_delta_for_epsilon(epsilon) == pytest.approx(delta, rel=1e-6)
     with refused(ValueError, "epsilon = 1", "to_pld()"):
         PrivacyGuarantee(epsilon, delta=delta).to_dp_event()
-
-
-def test_what_is_pure_and_nothing_else():
+    # What is pure and nothing else.
     guarantee = PrivacyGuarantee(0.5)
     assert guarantee.to_pld().get_epsilon_for_delta(1e-9) == pytest.approx(0.5, abs=GRID)
     assert guarantee.to_dp_event().rho == pytest.approx(0.125)
@@ -120,10 +118,7 @@ def test_groups_games_and_several_draws():
     assert guarantee.to_pld().get_epsilon_for_delta(1e-4) == pytest.approx(pld.get_epsilon_for_delta(1e-4), abs=1e-3)
     mixed = DominatingNoise(laplace=((0.5, 2),), gaussian=0.04, responses=((0.3, 1),))
     assert isinstance(PrivacyGuarantee(math.inf, noise_law=mixed).to_pld().get_epsilon_for_delta(1e-4), float)
-
-
-def test_a_response_is_never_an_event_that_counts_once():
-    """dp-accounting 0.6 counts `SelfComposedDpEvent(RandomizedResponseDpEvent(...), n)` once, and needs a relation."""
+    # dp-accounting 0.6 counts `SelfComposedDpEvent(RandomizedResponseDpEvent(...), n)` once, and needs a relation.
     games = PrivacyGuarantee(0.5).for_games(4)
     assert games.noise_law.responses and isinstance(games.to_dp_event(), events.ZCDpEvent)
     assert games.to_pld().get_epsilon_for_delta(1e-12) == pytest.approx(2.0, abs=1e-3)

@@ -155,6 +155,15 @@ def test_one_round_after_the_change_by_hand():
     gamma = 0.4
     other = (1 - gamma) / (1 + math.exp(gamma)) + gamma / 2  # probability of the arm not played
     assert worst_loss(2, gamma, [0.0, 1.0], 2, 2) == pytest.approx(math.log(0.5 / other), abs=1e-15)
+    # Declared numbers by hand.
+    # Beyond the condition of draw_loss, at gamma = 0.54 > K / (K + (e - 1) (K - 2)) = 0.538:
+    guarantee = exp3_guarantee(n_arms=4, draws=1000, exploration_rate=0.54, sensitivity=0.25)
+    assert (guarantee.epsilon, guarantee.rho, guarantee.curve) == (250.0, 1000 / 128, None)
+    # gamma = 0.9: the two ends of a probability are 0.225 and 0.325, closer than e^1
+    guarantee = exp3_guarantee(n_arms=4, draws=10, exploration_rate=0.9)
+    assert guarantee.epsilon == pytest.approx(10 * math.log(0.325 / 0.225), rel=1e-14)
+    assert guarantee.model == "central" and guarantee.delta == 0
+    assert guarantee.agents.startswith("Exp3 in gain form")
 
 
 @pytest.mark.parametrize(("tau", "batches"), [(2, 5), (3, 4), (4, 4)])
@@ -259,17 +268,6 @@ def test_difference_of_two_games_never_spreads_in_gain_form(n_arms, sensitivity,
 
 
 # ---- what is declared
-
-
-def test_declared_numbers_by_hand():
-    # Beyond the condition of draw_loss, at gamma = 0.54 > K / (K + (e - 1) (K - 2)) = 0.538:
-    guarantee = exp3_guarantee(n_arms=4, draws=1000, exploration_rate=0.54, sensitivity=0.25)
-    assert (guarantee.epsilon, guarantee.rho, guarantee.curve) == (250.0, 1000 / 128, None)
-    # gamma = 0.9: the two ends of a probability are 0.225 and 0.325, closer than e^1
-    guarantee = exp3_guarantee(n_arms=4, draws=10, exploration_rate=0.9)
-    assert guarantee.epsilon == pytest.approx(10 * math.log(0.325 / 0.225), rel=1e-14)
-    assert guarantee.model == "central" and guarantee.delta == 0
-    assert guarantee.agents.startswith("Exp3 in gain form")
 
 
 # ---- the Renyi curve against exact laws of all sequences of arms

@@ -98,13 +98,6 @@ def test_games_by_hand():
     assert many.epsilon == pytest.approx(100.0) and many.epsilon_at(1e-6) < 5.3
 
 
-def test_one_round_or_one_game_changes_nothing_and_no_guarantee_stays_none():
-    for guarantee in (PURE, APPROXIMATE, GAUSSIAN, PrivacyGuarantee.none("no noise")):
-        assert guarantee.for_group(1) == guarantee.for_games(1) == guarantee
-    none = PrivacyGuarantee.none("no noise")
-    assert none.for_group(5) == none.for_games(5) == none
-
-
 def test_a_delta_that_reaches_one_leaves_rho_or_nothing():
     lost = PrivacyGuarantee(10.0, delta=1e-6).for_group(3)  # 3 e^20 1e-6 > 1
     assert (lost.model, lost.epsilon, lost.covers) == ("none", math.inf, "nothing")
@@ -113,6 +106,11 @@ def test_a_delta_that_reaches_one_leaves_rho_or_nothing():
     assert PrivacyGuarantee(1.0, delta=0.3).for_games(4).model == "none"
     huge = PrivacyGuarantee(1e308).for_group(10)
     assert huge.model == "none"
+    # One round or one game changes nothing and no guarantee stays none.
+    for guarantee in (PURE, APPROXIMATE, GAUSSIAN, PrivacyGuarantee.none("no noise")):
+        assert guarantee.for_group(1) == guarantee.for_games(1) == guarantee
+    none = PrivacyGuarantee.none("no noise")
+    assert none.for_group(5) == none.for_games(5) == none
 
 
 @pytest.mark.parametrize("number", [0, -1, 1.5])
@@ -197,9 +195,7 @@ def test_a_hundred_pure_games():
     assert PrivacyGuarantee(0.1).for_games(100).epsilon_at(1e-6) == pytest.approx(4.7746, abs=1e-4)
     laplace = make_algorithm("DP-KLUCB", epsilon=0.1).guarantee(n_arms=4, horizon=1000)
     assert laplace.for_games(100).epsilon_at(1e-6) == pytest.approx(4.693, abs=1e-3)
-
-
-def test_other_check_values():
+    # Other check values.
     exp3 = make_algorithm("EXP3-tau", batch_size=19).guarantee(n_arms=4, horizon=2**18)
     assert 1.436 <= round(exp3.epsilon_at(2.0**-36), 3) <= 1.440
     assert 1.436 <= round(epsilon_from_renyi(exp3.renyi(), 2.0**-36), 3) <= 1.440
@@ -268,10 +264,7 @@ def test_pure_privacy_by_hand():
     assert FAST.delta_at(1.0) == FAST.delta_at(FAST.epsilon) == FAST.delta_at(20.0)
     assert FAST.delta_at(0.9) == 1.0
     assert "epsilon = 1, delta = 3.72e-12 from fast draws (" in str(FAST)
-
-
-def test_a_pair_by_hand():
-    """A delta greater than 0 has in it what draws add."""
+    # A delta greater than 0 has in it what draws add.
     assert FAST_PAIR.delta_at(FAST_PAIR.epsilon) == FAST_PAIR.delta == 1e-6 == FAST_PAIR.delta_at(1.0)
     assert FAST_PAIR.epsilon_at(1e-6) == 1.0 and FAST_PAIR.epsilon_at(0.99e-6) == math.inf
     assert "delta = 1e-06" in str(FAST_PAIR) and "fast draws" not in str(FAST_PAIR)
@@ -300,10 +293,7 @@ def test_games_multiply_the_distance_and_pure_privacy_is_still_concentrated():
     # Below 6 at 1e-6, where 1e-8 (1 + e^5) = 1.5e-6 is too much; below 5 at 1e-5.
     assert PrivacyGuarantee(0.01).for_games(10_000).epsilon_at(1e-6) < 6.0 and small.epsilon_at(1e-6) == 100.0
     assert small.epsilon_at(1e-5) < 5.0
-
-
-def test_what_draws_add_counts_game_by_game():
-    """By hand: as drawn each of 100 games is (1, (1 + e) 1e-12)-DP, and pairs add up; (1 + e^100) 1e-10 is no delta."""
+    # By hand: as drawn each of 100 games is (1, (1 + e) 1e-12)-DP, and pairs add up; (1 + e^100) 1e-10 is no delta.
     many = FAST.for_games(100)
     assert many.delta == pytest.approx(100 * (1 + math.e) * 1e-12, rel=1e-9)
     assert many.epsilon_at(1e-6) == 100.0 and many.epsilon_at(1e-10) == math.inf
@@ -318,9 +308,7 @@ def test_groups_multiply_the_distance_once_not_along_the_chain():
     both = FAST_PAIR.for_group(3)
     assert both.delta == pytest.approx((1 + math.e + math.e**2) * 1e-6)
     assert both.delta_at(both.epsilon) == both.delta
-
-
-def test_a_delta_of_one_is_said_in_words_and_exact_noise_adds_nothing():
+    # A delta of one is said in words and exact noise adds nothing.
     lost = PrivacyGuarantee(40.0, draw_distance=1e-12, theorem="pure")
     assert lost.delta_at(lost.epsilon) == 1.0 == lost.delta_at(40.0) and lost.epsilon_at(0.999) == math.inf
     assert lost.numbers() == "epsilon = 40 for exact noise; nothing with fast draws, whose delta reaches 1"
@@ -386,6 +374,11 @@ def test_one_draw_has_a_closed_form():
         for distance in [0.01, 0.3, 1.0, 8.0]:
             exact = max(0.0, distance + 2 * math.log1p(-delta))
             assert exact <= laplace_law([distance]).epsilon(delta) <= exact + 0.005 * distance
+    # Epsilon falls as delta grows and never exceeds pure privacy.
+    together = laplace_law(LISTS["falling"])
+    found = [together.epsilon(delta) for delta in (1e-300, 1e-60, 1e-20, 1e-6, 1e-2, 0.3, 0.9, 0.999)]
+    assert found == sorted(found, reverse=True) and found[0] <= together.pure and found[-1] == 0
+    assert found[0] > 0.99 * together.pure
 
 
 def test_many_small_draws_are_all_but_normal():
@@ -400,17 +393,7 @@ def test_many_small_draws_are_all_but_normal():
         normal = gaussian_curve_epsilon(1 / math.sqrt(0.1), delta)
         assert together.epsilon(delta) == pytest.approx(normal, rel=1e-3)
         assert together.epsilon(delta) < 0.97 * zcdp_epsilon(0.05, delta)
-
-
-def test_epsilon_falls_as_delta_grows_and_never_exceeds_pure_privacy():
-    together = laplace_law(LISTS["falling"])
-    found = [together.epsilon(delta) for delta in (1e-300, 1e-60, 1e-20, 1e-6, 1e-2, 0.3, 0.9, 0.999)]
-    assert found == sorted(found, reverse=True) and found[0] <= together.pure and found[-1] == 0
-    assert found[0] > 0.99 * together.pure
-
-
-def test_merged_releases_lose_no_less():
-    """Epsilons that differ by less than 1 / 2,000 are taken at the largest."""
+    # Epsilons that differ by less than 1 / 2,000 are taken at the largest.
     fine = np.linspace(0.01, 0.010004, 500)
     merged = laplace_law(fine)
     assert len(merged.laplace) <= 2 and merged.draws == 500

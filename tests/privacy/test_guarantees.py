@@ -178,17 +178,6 @@ def test_single_gains_are_local_only_where_no_batch_keeps_them(wrap, model):
     assert ("arms compose in parallel" in found.guarantee.theorem) == found.releases_sums
 
 
-def test_sigma_of_a_gaussian_counter_reaches_the_boundary():
-    guarantee = gaussian(game()).guarantee
-    assert guarantee.noise_law.gaussian == pytest.approx(gaussian_sigma(1.0, 1e-6) ** -2, rel=1e-6)
-    assert guarantee.rho == pytest.approx(guarantee.noise_law.gaussian / 2)
-    assert laplace(game(), 1.0).guarantee.noise_law == one_laplace(1.0)
-    alone = make_counter("hybrid", epsilon=1.0, delta=1e-6, horizon=64).guarantee
-    assert alone.covers == "releases" and alone.noise_law.gaussian == pytest.approx(
-        guarantee.noise_law.gaussian, rel=1e-6
-    )
-
-
 AGENTS_OWN = ["EXP3", "EXP3-tau", "Hedge", "DP-Hedge", "Lazy-Hedge", "DP-Epochs", "Uniform", "Tuned-TS"]
 
 
@@ -210,6 +199,15 @@ def test_the_layers_below_an_agents_own_randomness_are_steps_too():
     below, agent = tau.steps
     assert below.startswith("MiniBatchAverage: no guarantee") and below.endswith("from 1 to 0.125")
     assert "100 draws, each with a privacy loss of at most 0.0443" in agent
+    # Sigma of a gaussian counter reaches the boundary.
+    guarantee = gaussian(game()).guarantee
+    assert guarantee.noise_law.gaussian == pytest.approx(gaussian_sigma(1.0, 1e-6) ** -2, rel=1e-6)
+    assert guarantee.rho == pytest.approx(guarantee.noise_law.gaussian / 2)
+    assert laplace(game(), 1.0).guarantee.noise_law == one_laplace(1.0)
+    alone = make_counter("hybrid", epsilon=1.0, delta=1e-6, horizon=64).guarantee
+    assert alone.covers == "releases" and alone.noise_law.gaussian == pytest.approx(
+        guarantee.noise_law.gaussian, rel=1e-6
+    )
 
 
 # ---- how often a record and a person can serve
@@ -270,9 +268,7 @@ def test_a_row_of_a_table_serves_once(tmp_path):
     assert GainTable(np.zeros((4, 2)), persons=np.array([1, 2, 2, 2])).data_use == Participation(1, 3)
     assert VectorTable(np.zeros((4, 2)), persons=9).data_use == Participation(1, 4)
     assert VectorTable(np.zeros((4, 2)), persons=["a", "b", "a", "a"], horizon=3).data_use == Participation(1, 2)
-
-
-def test_the_column_of_persons_changes_no_gain(tmp_path):
+    # The column of persons changes no gain.
     plain = replay(tmp_path, "\n".join(line.partition(",")[2] for line in WIDE.splitlines()))
     owned = replay(tmp_path, WIDE, persons="who")
     for adversary in (plain, owned):
@@ -285,9 +281,7 @@ def test_each_patient_is_a_record_and_serves_in_up_to_five_rounds():
     assert Trial().data_use == Participation(5, 5)
     assert Trial(522).data_use == Participation(1, 1)
     assert MemoryBounded(gains=Trial()).data_use == Participation(5, 5)
-
-
-def test_environments_of_all_kinds_say_it():
+    # Environments of all kinds say it.
     assert gym.make("DPBandit-Experts-v0", gains=Trial()).unwrapped.data_use == Participation(5, 5)
     assert gym.make_vec("DPBandit-Trial-v0", num_envs=2).unwrapped.data_use == Participation(5, 5)
     assert gym.make("DPBandit-Replay-v0", gains=np.zeros((4, 2)), persons=2).unwrapped.data_use == Participation(1, 2)
@@ -365,23 +359,17 @@ def test_by_hand():
     assert "one record" in guarantee.for_record().neighbours and "one person" in guarantee.for_person().neighbours
     assert guarantee.for_record().data is None and guarantee.for_group(2).data is None
     assert guarantee.for_games(3).for_record().epsilon == pytest.approx(3.0)
-
-
-def test_a_pool_of_one_record_loses_as_much_as_is_stated():
-    """All T rounds of the arm show the same record, so that two records differ by 1 in each of T noisy gains.
-
-    The noise of scale 1 / epsilon then has likelihood ratios up to e^(T epsilon), which is what a record is promised.
-    """
-    env = LaplaceClipRescale(BanditEnv(OutcomePools([np.ones(1), np.zeros(4)], 4)), epsilon=0.25)
-    scale = env.mechanism.noise(env.inputs).scale
-    assert env.guarantee.for_record().epsilon == pytest.approx(4 * 1 / scale) == 1.0
-
-
-def test_unknown_units_are_refused():
+    # Unknown units are refused.
     with refused(ValueError, "record"):
         PrivacyGuarantee(1.0).for_record()
     with refused(ValueError, "person", "Replay"):
         PrivacyGuarantee(1.0, data=Participation(5)).for_person()
+    # All T rounds of the arm show the same record, so that two records differ by 1 in each of T noisy gains.
+    #
+    # The noise of scale 1 / epsilon then has likelihood ratios up to e^(T epsilon), which is what a record is promised.
+    env = LaplaceClipRescale(BanditEnv(OutcomePools([np.ones(1), np.zeros(4)], 4)), epsilon=0.25)
+    scale = env.mechanism.noise(env.inputs).scale
+    assert env.guarantee.for_record().epsilon == pytest.approx(4 * 1 / scale) == 1.0
 
 
 def test_text_says_what_holds_for_a_record_beside_a_round():

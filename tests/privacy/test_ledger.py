@@ -102,9 +102,7 @@ def test_a_record_that_serves_often_counts_as_often():
     short = LaplaceClipRescale(BanditEnv(Trial(500, ledger=ledger)), epsilon=1.0)
     first_round(short)
     assert at(ledger) == (2, 6.0)
-
-
-def test_persons_are_protected_where_they_are_known():
+    # Persons are protected where they are known.
     ledger = Ledger(epsilon=7.0, unit="person")
     first_round(game(ledger, persons=3))
     assert at(ledger) == (1, 3.0)
@@ -164,6 +162,13 @@ def test_of_two_guarantees_the_better_one_counts():
     assert at(ledger) == (1, 1.0)
     play(game(ledger, wrap=lambda env: env), make_algorithm("EXP3"), seed=None)
     assert ledger.spent.epsilon > 2.0
+    # Games that are played count the same.
+    ledger = Ledger(epsilon=10.0)
+    player = Algorithm("plain", Plain, lambda env: LaplaceClipRescale(env, epsilon=1.0))
+    both = [player, make_algorithm("DP-IMED")]
+    results = simulate(REPLAY, both, trials=2, seed=None, env_kwargs={"gains": TABLE, "ledger": ledger})
+    assert (results["plain"].engine, results["DP-IMED"].engine) == ("play", "compiled")
+    assert at(ledger) == (4, 4.0)
 
 
 def test_simulate_counts_all_of_its_games_before_the_first():
@@ -183,15 +188,6 @@ class Plain(Exp3):
 
     def update(self, arm, observation):
         super().update(arm, observation)
-
-
-def test_games_that_are_played_count_the_same():
-    ledger = Ledger(epsilon=10.0)
-    player = Algorithm("plain", Plain, lambda env: LaplaceClipRescale(env, epsilon=1.0))
-    both = [player, make_algorithm("DP-IMED")]
-    results = simulate(REPLAY, both, trials=2, seed=None, env_kwargs={"gains": TABLE, "ledger": ledger})
-    assert (results["plain"].engine, results["DP-IMED"].engine) == ("play", "compiled")
-    assert at(ledger) == (4, 4.0)
 
 
 def test_trials_that_nobody_counted_before_count_when_they_begin():
@@ -286,14 +282,6 @@ def test_noise_that_goes_on_from_a_known_seed_is_refused():
     assert ledger.spent.games == 2
 
 
-def test_algorithms_with_the_same_noise_are_refused():
-    ledger = Ledger(epsilon=10.0)
-    same = [make_algorithm("DP-IMED", label="one"), make_algorithm("DP-IMED", label="other")]
-    with refused(UnprotectedGameError, "one", "other"):
-        simulate(REPLAY, same, seed=None, env_kwargs={"gains": TABLE, "ledger": ledger})
-    assert at(ledger) == (0, 0.0)
-
-
 def test_an_error_below_cannot_pose_as_a_ledgers():
     """The text of an error below a boundary may hold gains; only what a ledger itself refused is shown."""
 
@@ -312,6 +300,13 @@ def test_copies_are_the_same_ledger():
     for other in (copy.deepcopy(env), copy.copy(env), pickle.loads(pickle.dumps(env))):
         first_round(other)
     assert at(ledger) == (3, 3.0)
+    # A ledger that is set on what plays counts.
+    env = LaplaceClipRescale(BanditEnv(Replay(TABLE)), epsilon=1.0)
+    ledger = env.unwrapped.adversary.ledger = Ledger(epsilon=1.0)
+    first_round(env)
+    with refused(BudgetSpentError):
+        env.reset()
+    assert at(ledger) == (1, 1.0)
 
 
 def test_fast_draws_count_and_secure_ones_do_not():
@@ -438,6 +433,12 @@ def test_nothing_is_spent_by_what_fails_before_the_first_game():
         with pytest.raises((ValueError, TypeError)):
             simulate(REPLAY, ["DP-IMED"], trials=5, seed=None, env_kwargs=data, **wrong)
     assert at(ledger) == (0, 0.0)
+    # Algorithms with the same noise are refused.
+    ledger = Ledger(epsilon=10.0)
+    same = [make_algorithm("DP-IMED", label="one"), make_algorithm("DP-IMED", label="other")]
+    with refused(UnprotectedGameError, "one", "other"):
+        simulate(REPLAY, same, seed=None, env_kwargs={"gains": TABLE, "ledger": ledger})
+    assert at(ledger) == (0, 0.0)
 
 
 def test_a_ledger_says_what_was_spent_by_whom():
@@ -518,15 +519,6 @@ def test_what_is_said_of_data_after_they_were_copied_is_refused(fact, holder):
     with refused(LateDataError, fact, "Replay"):
         setattr(data, fact, LATE[fact]())
     assert held.reset(seed=0)
-
-
-def test_a_ledger_that_is_set_on_what_plays_counts():
-    env = LaplaceClipRescale(BanditEnv(Replay(TABLE)), epsilon=1.0)
-    ledger = env.unwrapped.adversary.ledger = Ledger(epsilon=1.0)
-    first_round(env)
-    with refused(BudgetSpentError):
-        env.reset()
-    assert at(ledger) == (1, 1.0)
 
 
 # ---- adversaries inside others: a game counts with all that its data serve, and what was counted pays no more

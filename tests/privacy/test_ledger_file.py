@@ -155,10 +155,8 @@ def test_a_full_disk_begins_nothing(path, monkeypatch):
         ledger.spend(other, Participation(1), secret=True, players=[str(i) for i in range(200)])
     monkeypatch.undo()
     assert path.read_bytes() == before and ledger.spent.games == 1
-
-
-def test_a_file_that_cannot_be_written_begins_nothing(path, monkeypatch):
-    """As a disk that is mounted read-only."""
+    # As a disk that is mounted read-only.
+    path.unlink()
     ledger, connect = Ledger.create(path, epsilon=5.0), sqlite3.connect
     read_only = functools.partial(lambda where, **options: connect(where.replace("mode=rw", "mode=ro"), **options))
     monkeypatch.setattr(sqlite3, "connect", read_only)
@@ -300,3 +298,17 @@ def test_games_in_worker_processes_count(path):
         with pytest.raises(refusal):
             list(run_tasks(tasks, 2, in_threads=False))
     assert in_file.spent.games == 6
+
+
+def test_a_ledger_has_its_name_only_when_it_is_whole(tmp_path, monkeypatch):
+    """A process that is killed before leaves no file that later commands refuse."""
+    path, link, linked = tmp_path / "a.ledger", os.link, []
+
+    def watched(partial, target):
+        linked.append((path.exists(), Ledger.load(partial).budget))
+        link(partial, target)
+
+    monkeypatch.setattr(os, "link", watched)
+    ledger = Ledger.create(path, epsilon=1)
+    assert linked == [(False, ledger.budget)]
+    assert [*tmp_path.iterdir()] == [path]

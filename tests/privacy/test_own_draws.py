@@ -65,6 +65,10 @@ def test_a_draw_does_not_forget_a_changed_round():
         expected = 5 * rate * math.tanh(rate / 2)
         assert renyi(base, far, 1) == pytest.approx(expected, rel=1e-9)
         assert expected < hedge_guarantee(draws=6, learning_rate=rate).rho
+    # So that the test above means something.
+    table = np.tile([1.0, 0.0], (6, 1))
+    apart = marginals(lazy_law(table, 0.5, 0.2, 1), 2) - hedge_marginals(table, 0.5)
+    assert np.abs(apart).max() > 0.05
 
 
 @pytest.mark.parametrize("rate", [0.1, 0.7])
@@ -124,13 +128,6 @@ def test_every_round_of_lazy_hedge_has_the_law_of_hedge(rate, fresh):
         law = lazy_law(table, rate, fresh, 6)
         assert sum(law.values()) == pytest.approx(1, abs=1e-12)
         np.testing.assert_allclose(marginals(law, 3), hedge_marginals(table, rate), rtol=0, atol=1e-12)
-
-
-def test_too_few_draws_change_the_law():
-    """So that the test above means something."""
-    table = np.tile([1.0, 0.0], (6, 1))
-    apart = marginals(lazy_law(table, 0.5, 0.2, 1), 2) - hedge_marginals(table, 0.5)
-    assert np.abs(apart).max() > 0.05
 
 
 def test_guarantees_by_hand():
@@ -255,15 +252,6 @@ def test_exact_laws_of_short_games_keep_both_theorems(n_arms, horizon, games):
     assert 0.35 < largest <= ONE_DRAW[n_arms]
 
 
-def test_the_second_draw_by_hand():
-    """After one gain of arm 0, 0 or 1, its draw is N(0 or 1/2, 1/2), the rival's N(0, 1): .5 and .658."""
-    one, other = exact_laws(np.zeros((2, 2)), 0)
-    high = 0.5 * math.erfc(-0.5 / math.sqrt(1.5) / math.sqrt(2))
-    assert one == pytest.approx([0.25, 0.25, 0.25, 0.25])
-    assert high == pytest.approx(0.6585, abs=1e-4)
-    assert other == pytest.approx([high / 2, (1 - high) / 2, (1 - high) / 2, high / 2])
-
-
 def test_what_the_page_says_delta_is_at_least_is_a_little_below_the_exact_one():
     """All sequences of 10 rounds that begin with arm 0: sum of (P - e^epsilon Q)+. With cells of .5 it is smaller."""
     code = next(block for block in blocks("docs/notes/thompson-privacy.md", "python") if "def least_delta" in block)
@@ -287,6 +275,12 @@ def test_the_loss_of_a_history_is_linear():
     loss = np.log(0.5 / ndtr(-0.5 / root))
     assert loss[-1] == pytest.approx(0.735, abs=1e-3)
     assert 0.73 * len(rounds) < loss.sum() < ONE_DRAW[2] * len(rounds)
+    # After one gain of arm 0, 0 or 1, its draw is N(0 or 1/2, 1/2), the rival's N(0, 1): .5 and .658.
+    one, other = exact_laws(np.zeros((2, 2)), 0)
+    high = 0.5 * math.erfc(-0.5 / math.sqrt(1.5) / math.sqrt(2))
+    assert one == pytest.approx([0.25, 0.25, 0.25, 0.25])
+    assert high == pytest.approx(0.6585, abs=1e-4)
+    assert other == pytest.approx([high / 2, (1 - high) / 2, (1 - high) / 2, high / 2])
 
 
 def test_fishers_information_is_nearly_the_bound_at_two_even_arms():
@@ -347,9 +341,7 @@ def test_accounting():
     assert f"$d = \\delta / {SHARE}$" in text
     budget = Ledger(epsilon=1.0, delta=1e-6).budget
     assert (budget.for_sums, budget.for_draws) == (1e-8, 1e-8) and budget.for_curve == pytest.approx(0.98e-6)
-
-
-def test_own_draws():
+    # Own draws.
     text, s = page("notes/exp3-privacy.md"), 1e-4
     small = draw_loss(4, 1e-6, s)
     assert f"b is {small.log_ratio / s:.3f} s".replace(" 0.", " .") in text

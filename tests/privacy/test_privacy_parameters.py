@@ -24,16 +24,6 @@ FIGURE_1 = {"n_arms": 4, "horizon": 2**18}
 # ---- EXP3-tau
 
 
-def test_epsilon_of_figure_1():
-    """28 * 4 ln 4 + sqrt(112 * 4 ln 4 * 18 ln 2) = 155.26 + 88.03."""
-    assert paper_epsilon(4, 2**18) == pytest.approx(243.29, abs=0.005)
-
-
-def test_batches_of_figure_1():
-    assert (2**18 / (7 * 4 * math.log(4))) ** (1 / 3) == pytest.approx(18.90, abs=0.005)
-    assert switching_batch_size(4, 2**18) == 19
-
-
 def test_papers_epsilon_is_its_own_theorem_at_its_own_batch_size():
     """At the exact, not whole, tau = (T / (7 K ln K))^(1/3): 4 T / tau^3 + sqrt(8 ln(T^2) T / tau^3)."""
     horizon, share = 2**18, 7 * 4 * math.log(4)
@@ -41,6 +31,11 @@ def test_papers_epsilon_is_its_own_theorem_at_its_own_batch_size():
     paper = make_algorithm("EXP3-tau").paper_guarantee(**FIGURE_1)
     assert paper.delta == 2.0**-36
     assert paper.epsilon == pytest.approx(240.22, abs=0.005)  # tau rounded up to 19
+    # 28 * 4 ln 4 + sqrt(112 * 4 ln 4 * 18 ln 2) = 155.26 + 88.03.
+    assert paper_epsilon(4, 2**18) == pytest.approx(243.29, abs=0.005)
+    # Batches of figure 1.
+    assert (2**18 / (7 * 4 * math.log(4))) ** (1 / 3) == pytest.approx(18.90, abs=0.005)
+    assert switching_batch_size(4, 2**18) == 19
 
 
 @pytest.mark.thorough
@@ -74,19 +69,16 @@ def test_what_batches_of_19_really_guarantee():
     assert 150 > draws * s**2 / guarantee.rho > 140
 
 
-def test_a_game_that_cannot_be_played_has_no_guarantee():
-    """Batches of 19 do not fit into 10 rounds; epsilon = 0 would be the best guarantee there is."""
-    algorithm = make_algorithm("EXP3-tau", batch_size=19)
-    with refused(ValueError, "batch_size", "horizon"):
-        algorithm.guarantee(n_arms=4, horizon=10)
-
-
 def test_draws_that_pay_are_those_after_the_first_batch():
     """T // tau batches and one more draw for what is left over; the first draw saw nothing."""
     guarantee = make_algorithm("EXP3-tau", batch_size=3).guarantee(n_arms=4, horizon=1001)
     rate = default_exploration_rate(4, 333)
     one = exp3_guarantee(n_arms=4, draws=1, exploration_rate=rate, sensitivity=1 / 3)
     assert guarantee.epsilon == pytest.approx(333 * one.epsilon, rel=1e-14)
+    # Batches of 19 do not fit into 10 rounds; epsilon = 0 would be the best guarantee there is.
+    algorithm = make_algorithm("EXP3-tau", batch_size=19)
+    with refused(ValueError, "batch_size", "horizon"):
+        algorithm.guarantee(n_arms=4, horizon=10)
 
 
 # ---- rejection
@@ -130,10 +122,7 @@ def test_regret_bound_of_dp_exp3_lap_by_hand():
     inside = 2 * math.sqrt((math.e - 1) * 1e6 * 3 * math.log(3))
     expected = (math.log(1e6) + 1) * inside + (math.log(1e6) + 1) / 2 + 0.5
     assert make_algorithm("DP-EXP3-Lap", epsilon=2.0).regret_bound(n_arms=3, horizon=10**6) == pytest.approx(expected)
-
-
-def test_regret_bound_of_batches_by_hand():
-    """Epsilon = 0.25: batches of 4, 250,000 steps of 10^6 (and 3 rounds more), noise of scale 1."""
+    # Epsilon = 0.25: batches of 4, 250,000 steps of 10^6 (and 3 rounds more), noise of scale 1.
     bound = math.log(250_000)
     inside = (2 * bound + 1) * 2 * math.sqrt((math.e - 1) * 250_000 * 3 * math.log(3)) + bound + 1.5
     found = make_algorithm("Batched-Lap-EXP3", epsilon=0.25).regret_bound(n_arms=3, horizon=10**6 + 3)
@@ -412,10 +401,7 @@ def test_the_last_length_is_that_of_all_blocks_that_follow():
     released = [mechanism.release(state, 0, 1.0, rng) for _ in range(12)]
     assert [count for _, count in released] == [0, 2, 0, 0, 5, 0, 0, 8, 0, 0, 11, 0]
     assert [value for value, count in released if count] == [2.0, 5.0, 8.0, 11.0]
-
-
-def test_at_input_one_every_gain_is_an_end():
-    """y^-v >= y^-v holds with equality, and rounding must not lose it."""
+    # y^-v >= y^-v holds with equality, and rounding must not lose it.
     assert interval_ends(1.0, 1.1, 2000, "lemma").tolist() == list(range(1, 2001))
 
 

@@ -82,15 +82,13 @@ def test_claims_of_gaussian_nodes_hold_exactly_with_the_factor():
         assert nodes / Fraction(scale) ** 2 * (1 + Fraction(1, 10**9)) <= 1 / least**2
 
 
-def test_too_small_an_epsilon_is_refused():
-    with refused(ValueError, 1.0, 5e-324, "epsilon"):
-        noise_scale(1.0, 5e-324)
-
-
 def test_infinite_epsilon_is_no_noise():
     assert noise_scale(1.0, math.inf) == 0.0
     assert default_bound(0.0, 100) == 0.0
     assert release(State(0.0, 0.0, 0.0, True, 0.0, 1.0), 0, 0.3, np.random.default_rng(0)) == (0.3, 1)
+    # Too small an epsilon is refused.
+    with refused(ValueError, 1.0, 5e-324, "epsilon"):
+        noise_scale(1.0, 5e-324)
 
 
 # ---- the guarantee object
@@ -179,6 +177,8 @@ def test_others_move_towards_0_to_the_next_multiple():
     assert to_item(-0.1) == -to_item(0.1)
     assert to_item(math.nextafter(1.0, 0.0)) == 1.0 - STEP
     assert to_item(STEP * 0.999) == to_item(-STEP * 0.999) == 0.0
+    # The largest multiple below it has 52 bits.
+    assert Fraction(2.0**22 - STEP) + Fraction(STEP) == Fraction(2.0**22 - STEP + STEP)
 
 
 def test_compiled_rounding_is_the_python_one():
@@ -186,11 +186,6 @@ def test_compiled_rounding_is_the_python_one():
     gains = np.random.default_rng(3).uniform(-1, 1, 2000)
     assert [compiled(gain) for gain in gains] == [to_item(gain) for gain in gains.tolist()]
     assert (np.abs([to_item(gain) for gain in gains]) <= np.abs(gains)).all()
-
-
-def test_sums_below_2_to_the_22_have_no_rounding():
-    """The largest multiple below it has 52 bits."""
-    assert Fraction(2.0**22 - STEP) + Fraction(STEP) == Fraction(2.0**22 - STEP + STEP)
 
 
 # ---- how far rounded values are apart
@@ -201,6 +196,11 @@ def test_gains_that_are_the_range_apart_are_no_further_apart_when_rounded():
     assert (distance_l1(inputs), distance_in_norm(inputs)) == (3.0, 1.0)
     assert distance_l2(inputs) == inputs.values.l2
     assert distance_l1(InputFacts(4, 9)) == distance_l2(InputFacts(4, 9)) == 1.0
+    # Distances in other norms.
+    ball = InputFacts(4, 9, 4.0, 4, values=ValueRange(-1.0, 1.0, 2.0, "l2", 2.0, True))
+    cube = InputFacts(4, 9, 2.0, 4, values=ValueRange(-1.0, 1.0, 2.0, "l1", 2.0, True))
+    assert distance_in_norm(ball) == distance_l2(ball) == 2.0 + 2 * STEP
+    assert distance_in_norm(cube) == distance_l1(cube) == 2.0 + 4 * STEP
 
 
 @pytest.mark.parametrize("batch_size", [3, 7, 100])
@@ -213,13 +213,6 @@ def test_averages_may_be_further_apart_when_rounded(batch_size):
     assert 1 / batch_size < moved <= distance_in_norm(inputs) == min(1.0, 1 / batch_size + STEP)
     assert distance_l1(inputs) >= 3 / batch_size + 3 * STEP
     assert math.sqrt(3) / batch_size + 1.7 * STEP < distance_l2(inputs) < math.sqrt(3) / batch_size + 1.8 * STEP
-
-
-def test_distances_in_other_norms():
-    ball = InputFacts(4, 9, 4.0, 4, values=ValueRange(-1.0, 1.0, 2.0, "l2", 2.0, True))
-    cube = InputFacts(4, 9, 2.0, 4, values=ValueRange(-1.0, 1.0, 2.0, "l1", 2.0, True))
-    assert distance_in_norm(ball) == distance_l2(ball) == 2.0 + 2 * STEP
-    assert distance_in_norm(cube) == distance_l1(cube) == 2.0 + 4 * STEP
 
 
 # ---- what fast draws add to delta
@@ -336,7 +329,15 @@ def test_draws_grow_with_v_by_rounding_errors_between_neighbours_only(kind):
         assert (falling[near:] <= np.minimum.accumulate(falling)[:-near]).all()
 
 
-def test_many_draws_are_nearer_together_than_one_by_one():
+def test_a_delta_that_draws_use_up_is_refused_with_the_one_that_can_be_kept():
+    assert delta_for_exact_draws(1.0, 1e-6, 1e-9) == pytest.approx(1e-6 - (1 + math.e) * 1e-9, rel=1e-12)
+    with pytest.raises(WrongGameError, match=r"delta = 1e-06 cannot be kept .*smaller epsilon, .* at least 0.00078"):
+        delta_for_exact_draws(1.0, 1e-6, 1e-4)
+    # No delta is 1 or more.
+    with pytest.raises(WrongGameError) as caught:
+        delta_for_exact_draws(50.0, 1e-6, 1e-12)
+    assert "at least" not in str(caught.value) and "smaller epsilon" in str(caught.value)
+    # Many draws are nearer together than one by one.
     one = distance_of_draws(1.0, 1 / 362)
     assert distance_of_draws(1.0, 1 / 362, 2) == 2 * one
     many = distance_of_draws(1.0, 1 / 362, 10**6)
@@ -347,16 +348,6 @@ def test_many_draws_are_nearer_together_than_one_by_one():
     assert distance_of_all([(1.0, 3), (1.0, 2)], 1 / 362) == pytest.approx(5 * one)
     twice = distance_of_all([(1.0, 3), (1.0, 2)], 1 / 362, used_twice=True)
     assert twice == pytest.approx(5 * one + SECOND_ROUNDING * 2 * 5)
-
-
-def test_a_delta_that_draws_use_up_is_refused_with_the_one_that_can_be_kept():
-    assert delta_for_exact_draws(1.0, 1e-6, 1e-9) == pytest.approx(1e-6 - (1 + math.e) * 1e-9, rel=1e-12)
-    with pytest.raises(WrongGameError, match=r"delta = 1e-06 cannot be kept .*smaller epsilon, .* at least 0.00078"):
-        delta_for_exact_draws(1.0, 1e-6, 1e-4)
-    # No delta is 1 or more.
-    with pytest.raises(WrongGameError) as caught:
-        delta_for_exact_draws(50.0, 1e-6, 1e-12)
-    assert "at least" not in str(caught.value) and "smaller epsilon" in str(caught.value)
 
 
 @pytest.mark.parametrize(

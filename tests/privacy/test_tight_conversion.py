@@ -276,10 +276,7 @@ def test_groups_without_orders_say_nothing():
     assert curve_of_group(((2.0, 1.0),), 2) is None
     guarantee = PrivacyGuarantee(epsilon=0.5, delta=1e-6, curve=((2.0, 1.0),))
     assert guarantee.for_group(2).curve is None and guarantee.for_group(1).curve == ((2.0, 1.0),)
-
-
-def test_a_group_of_exp3_tau_profits_from_its_curve():
-    """Three rounds: the pair and rho alone give far more."""
+    # Three rounds: the pair and rho alone give far more.
     exp3 = make_algorithm("EXP3-tau", batch_size=162).guarantee(n_arms=4, horizon=2**18)
     group = exp3.for_group(3)
     alone = dataclasses.replace(group, curve=None)

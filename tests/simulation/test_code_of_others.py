@@ -21,14 +21,9 @@ from dp_bandit_envs.errors import NotSendableError, ResultsError
 from dp_bandit_envs.simulation.pickling import PickledWork
 from dp_bandit_envs.simulation.provenance import code_digest, foreign_code, installed_as
 from tests.tools.refusals import refused
-from tests.tools.toys import Script, UncompiledExp3, drifting, forget
+from tests.tools.toys import USERS_AGENT, Script, UncompiledExp3, drifting, forget
 
 GAME = "DPBandit-Stochastic-v0"
-AGENT = """class Fixed:
-    def begin(self, *, n_arms, horizon, rng): pass
-    def select_arm(self): return {arm}
-    def update(self, arm, observation): pass
-"""
 FILE = f"""import threading
 from typing import NamedTuple
 import numpy as np
@@ -38,7 +33,7 @@ from dp_bandit_envs.agents.functional import Functions
 ARM = {{arm}}
 lock = threading.Lock()
 
-{AGENT.format(arm="ARM")}
+{USERS_AGENT.format(arm="ARM")}
 
 class State(NamedTuple):
     sums: np.ndarray
@@ -82,29 +77,6 @@ def arm_of(player, engine="play"):
 def workers():
     """Processes that have not seen the files below, and do not look for them where they will be."""
     arm_of(Script)
-
-
-@pytest.fixture
-def written(tmp_path, monkeypatch):
-    """Return a function that writes modules of `sources` by name and loads the last one."""
-    monkeypatch.syspath_prepend(tmp_path)
-    # Byte code is kept for a file of this second and this size.
-    monkeypatch.setattr(sys, "dont_write_bytecode", True)
-    names = set()
-
-    def write(load=True, **sources):
-        for name, source in sources.items():
-            (tmp_path / f"{name}.py").write_text(source, encoding="utf-8")
-            names.add(name)
-            if load:
-                sys.modules.pop(name, None)
-                importlib.invalidate_caches()
-                loaded = importlib.import_module(name)
-        return loaded if load else None
-
-    yield write
-    for name in names:
-        sys.modules.pop(name, None)
 
 
 @pytest.fixture
@@ -456,16 +428,16 @@ def kept(agent, folder):
 @pytest.mark.thorough
 def test_an_agent_of_another_version_of_a_package_is_refused_by_name(written, tmp_path):
     """Source and version count; for a package that does not play the version only; if editable the source only."""
-    agent = written(zz_agents=AGENT.format(arm=0)).Fixed
+    agent = written(zz_agents=USERS_AGENT.format(arm=0)).Fixed
     install(tmp_path, "zz_agents", "1.0")
     kept(agent, tmp_path / "out")
     kept(agent, tmp_path / "out")
     with refused(ResultsError, "module zz_agents"):
-        kept(written(zz_agents=AGENT.format(arm=1)).Fixed, tmp_path / "out")
+        kept(written(zz_agents=USERS_AGENT.format(arm=1)).Fixed, tmp_path / "out")
     (tmp_path / "zz_agents_dist-1.0.dist-info").rename(tmp_path / "zz_agents_dist-2.0.dist-info")
     install(tmp_path, "zz_agents", "2.0")
     with refused(ResultsError, "installed zz_agents-dist 1.0 there, 2.0 here"):
-        kept(written(zz_agents=AGENT.format(arm=0)).Fixed, tmp_path / "out")
+        kept(written(zz_agents=USERS_AGENT.format(arm=0)).Fixed, tmp_path / "out")
     uses = "import zz_agents\nclass Mine(zz_agents.Fixed): pass\n"
     found = foreign_code([written(zz_mine=uses).Mine])
     assert found["installed zz_agents-dist"] == "2.0" and "module zz_agents" not in found
@@ -509,7 +481,7 @@ def test_what_has_no_source_counts_by_its_byte_code(tmp_path):
     agents = []
     for arm in (0, 0, 1):
         names = {"__name__": "a_notebook"}
-        exec(AGENT.format(arm=arm), names)
+        exec(USERS_AGENT.format(arm=arm), names)
         agents.append(names["Fixed"])
     kept(agents[0], tmp_path / "out")
     kept(agents[1], tmp_path / "out")

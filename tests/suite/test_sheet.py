@@ -53,6 +53,15 @@ def test_the_reference_is_printed_by_axis_and_the_best_of_an_axis_play_all_its_t
     assert means == sorted(means, reverse=True)
 
 
+def test_a_picture_names_the_leader_and_the_first_agents_with_a_score():
+    cells = [{"agent": name, "level": 1, "score": None if name == "C" else 0.5} for name in "ABCDEF"]
+    totals = [{"agent": name, "level": 1, "total": total} for name, total in zip("ABDEF", (1, 2, 3, 9, 4), strict=True)]
+    card = suite.ScoreCard({"cells": cells, "totals": totals})
+    assert card.named_agents() == ["A", "B", "E"]
+    assert suite.ScoreCard({"cells": cells, "totals": totals[:3]}).named_agents() == ["A", "B", "D"]
+    assert suite.ScoreCard({"cells": cells[:2], "totals": []}).named_agents() == ["A", "B"]
+
+
 def test_dots_have_intervals_of_their_axes():
     """An axis with two tasks of errors .1 and .2: sqrt(.05) / 2 = .1118, times 1.96 = .219."""
     cells = {"drift/five-shifts": (0.5, 0.1), "drift/budget": (-3.0, 0.2), "linear/ball": (0.9, 0.1)}

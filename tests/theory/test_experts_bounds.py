@@ -29,6 +29,10 @@ def test_hedges_bound_by_hand():
     """At K = 8 arms (ln K = 2.0794415), a = 1/2 and T = 16: 4.158883 + 1."""
     assert hedge_regret_bound(8, 16, 0.5) == pytest.approx(5.1588830834)
     assert hedge_regret_bound(4, 16, 0.0) == math.inf
+    # Lazy hedge with a draw in every round has hedges bound.
+    assert lazy_hedge_regret_bound(5, 100, 0.2, 1.0, 99) == hedge_regret_bound(5, 100, 0.2)
+    # One draw too few, wanted with certainty: every round may be lost.
+    assert lazy_hedge_regret_bound(5, 100, 0.2, 1.0, 98) == hedge_regret_bound(5, 100, 0.2) + 100
 
 
 @pytest.mark.parametrize(("trials", "probability", "most"), [(10, 0.3, 3), (60, 0.1, 12), (200, 0.5, 110), (5, 0.2, 4)])
@@ -38,12 +42,6 @@ def test_the_binomial_tail_is_the_sum_of_its_terms(trials, probability, most):
     ]
     assert binomial_tail(trials, probability, most) == pytest.approx(sum(terms), rel=1e-10)
     assert binomial_tail(10, 0.3, 10) == binomial_tail(10, 0.0, 0) == 0.0 and binomial_tail(10, 1.0, 9) == 1.0
-
-
-def test_lazy_hedge_with_a_draw_in_every_round_has_hedges_bound():
-    assert lazy_hedge_regret_bound(5, 100, 0.2, 1.0, 99) == hedge_regret_bound(5, 100, 0.2)
-    # One draw too few, wanted with certainty: every round may be lost.
-    assert lazy_hedge_regret_bound(5, 100, 0.2, 1.0, 98) == hedge_regret_bound(5, 100, 0.2) + 100
 
 
 @pytest.mark.thorough
@@ -74,9 +72,7 @@ def test_noisy_hedges_bound_by_hand():
     assert rate == pytest.approx(math.sqrt(8 * math.log(10) / 500))
     assert noisy_hedge_regret_bound(10, 500, rate, 0.0) == pytest.approx(hedge_regret_bound(10, 500, rate))
     assert noisy_hedge_regret_bound(10, 500, 1.0, 1.0) == math.inf
-
-
-def test_the_rate_of_noisy_hedge_is_nearly_the_best():
+    # The rate of noisy hedge is nearly the best.
     for scale in (1.0, 10.0):
         best = min(noisy_hedge_regret_bound(10, 2**16, rate, scale) for rate in np.geomspace(1e-5, 0.09, 4000))
         assert noisy_hedge_regret_bound(10, 2**16, noisy_hedge_rate(10, 2**16, scale), scale) < 1.001 * best
@@ -100,8 +96,11 @@ def exact_pseudo_regret(means, horizon, epsilon):
     return total
 
 
-def test_the_bound_of_the_epoch_leader_is_above_its_exact_pseudo_regret():
-    """And not far above: at most 12 times, so that a bound of another order would be noticed."""
+def test_the_bound_of_the_epoch_leader_by_hand():
+    """Means 1 and 0, epsilon = 2 (so c = 1): .5, then a round at e^-.5, two at e^-.5, and four at e^-1."""
+    expected = 0.5 + math.exp(-0.5) + 2 * math.exp(-0.5) + 4 * math.exp(-1)
+    assert epoch_leader_bound([1.0, 0.0], 8, 2.0) == pytest.approx(expected)
+    # And not far above: at most 12 times, so that a bound of another order would be noticed.
     for epsilon in [0.1, 1.0, 20.0]:
         for means in [(0.9, 0.6), (0.5, 0.7), (1.0, 0.0), (0.52, 0.5)]:
             for horizon in (1, 2, 7, 64, 1024):
@@ -109,12 +108,6 @@ def test_the_bound_of_the_epoch_leader_is_above_its_exact_pseudo_regret():
                 bound = epoch_leader_bound(means, horizon, epsilon)
                 assert exact <= bound * (1 + 1e-9)
                 assert bound <= 12 * exact
-
-
-def test_the_bound_of_the_epoch_leader_by_hand():
-    """Means 1 and 0, epsilon = 2 (so c = 1): .5, then a round at e^-.5, two at e^-.5, and four at e^-1."""
-    expected = 0.5 + math.exp(-0.5) + 2 * math.exp(-0.5) + 4 * math.exp(-1)
-    assert epoch_leader_bound([1.0, 0.0], 8, 2.0) == pytest.approx(expected)
 
 
 # ---- agents that forget
@@ -166,6 +159,11 @@ def test_a_window_of_the_whole_game_is_nearly_a_game_without_one():
     plain = kl_ucb_bound([0.9, 0.4], 10**6)
     assert math.log(10**6) / bernoulli_kl(0.4, 0.9) * 0.5 < whole < 3 * plain
     assert window_klucb_bound([0.9, 0.4], 10**6, 10**6, 1.0) > whole
+    # No bound is above all that can be lost.
+    for horizon in (1, 2, 3, 40):
+        for name in NAMES:
+            assert make_algorithm(name).pseudo_regret_bound(means=[0.75, 0.25], horizon=horizon) <= 0.5 * horizon
+    assert make_algorithm("Restarted-AdaP-UCB", alpha=1.5).pseudo_regret_bound(means=[0.9, 0.6], horizon=99) == math.inf
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -176,13 +174,6 @@ def test_the_tiniest_gaps_cost_all_that_they_can(name, means):
     for horizon in (1, 2, 10**6):
         bound = make_algorithm(name).pseudo_regret_bound(means=means, horizon=horizon)
         assert bound == pytest.approx(horizon * gap, rel=1e-12, abs=0)
-
-
-def test_no_bound_is_above_all_that_can_be_lost():
-    for horizon in (1, 2, 3, 40):
-        for name in NAMES:
-            assert make_algorithm(name).pseudo_regret_bound(means=[0.75, 0.25], horizon=horizon) <= 0.5 * horizon
-    assert make_algorithm("Restarted-AdaP-UCB", alpha=1.5).pseudo_regret_bound(means=[0.9, 0.6], horizon=99) == math.inf
 
 
 def settings(number):

@@ -53,9 +53,7 @@ def test_divergence_by_hand():
     """kl(1/4, 1/2) = 1/4 ln(1/2) + 3/4 ln(3/2); kl(1/2, 1/4) = 1/2 ln 2 + 1/2 ln(2/3)."""
     assert bernoulli_kl(0.25, 0.5) == pytest.approx(-0.25 * math.log(2) + 0.75 * math.log(1.5), rel=1e-14)
     assert bernoulli_kl(0.5, 0.25) == pytest.approx(0.5 * math.log(4 / 3), rel=1e-14)
-
-
-def test_divergence_at_the_ends():
+    # Divergence at the ends.
     assert bernoulli_kl(0.0, 0.0) == bernoulli_kl(1.0, 1.0) == bernoulli_kl(0.3, 0.3) == 0
     assert bernoulli_kl(0.0, 0.75) == pytest.approx(math.log(4), rel=1e-15)
     assert bernoulli_kl(1.0, 0.25) == pytest.approx(math.log(4), rel=1e-15)
@@ -145,9 +143,7 @@ def test_upper_ends_by_hand():
     assert private_upper(0.1, private_divergence(0.1, 0.9, 1.0), 1.0) == pytest.approx(0.9, rel=1e-13)
     # From the level that covers all means on it is 1.
     assert private_upper(0.25, 0.75 * 0.5, 0.5) == 1 > private_upper(0.25, 0.75 * 0.5 - 1e-3, 0.5) > 0.99
-
-
-def test_upper_ends_at_their_limits():
+    # Upper ends at their limits.
     for mean in MEANS:
         assert kl_upper(mean, 0.0) == private_upper(mean, 0.0, 1.0) == mean
         assert kl_upper(mean, math.inf) == private_upper(mean, math.inf, 1.0) == 1
@@ -196,24 +192,9 @@ def test_lai_robbins_by_hand():
     # Each suboptimal arm adds its own term.
     pairs = [lai_robbins([0.7, mean], 99) for mean in (0.1, 0.3, 0.6)]
     assert lai_robbins(np.array([0.1, 0.7, 0.3, 0.6]), 99) == pytest.approx(sum(pairs), rel=1e-14)
-
-
-def test_private_lower_bound_by_hand():
-    """Means 0.9 and 0.1, epsilon 1: gap 0.8 over -0.1 - ln(0.1 + 0.9 / e), times ln 1000."""
+    # Means 0.9 and 0.1, epsilon 1: gap 0.8 over -0.1 - ln(0.1 + 0.9 / e), times ln 1000.
     nats = -0.1 - math.log(0.1 + 0.9 / math.e)
     assert private_lower_bound([0.9, 0.1], 1000, 1) == pytest.approx(0.8 / nats * math.log(1000), rel=1e-13)
-
-
-def test_lower_bounds_at_their_limits():
-    means = [0.9, 0.6, 0.2]
-    assert private_lower_bound(means, 1000, math.inf) == lai_robbins(means, 1000)
-    assert private_lower_bound(means, 1000, 1e3) == lai_robbins(means, 1000)
-    # Small epsilon: Delta / (epsilon Delta) ln T for each of the two arms.
-    assert private_lower_bound(means, 1000, 1e-7) == pytest.approx(2e7 * math.log(1000), rel=1e-6)
-    assert lai_robbins(means, 1) == lai_robbins([0.4, 0.4], 1000) == 0
-    # A single failure tells an arm from one that never fails, but not in private.
-    assert lai_robbins([1.0, 0.6], 1000) == 0
-    assert private_lower_bound([1.0, 0.6], 1000, 2.0) == pytest.approx(math.log(1000) / 2, rel=1e-14)
 
 
 def test_what_bounds_are_not_for_is_refused():
@@ -289,6 +270,16 @@ def test_bounds_grow_as_they_must():
     for alpha, t in ((2, 100), (10, 1000), (10, 10**6)):
         assert graph_lower_bound(alpha, t) < minimax_lower_bound(alpha, t)
     assert graph_lower_bound(10, 10**7) > 0.999 * minimax_lower_bound(10, 10**7)
+    # Lower bounds at their limits.
+    means = [0.9, 0.6, 0.2]
+    assert private_lower_bound(means, 1000, math.inf) == lai_robbins(means, 1000)
+    assert private_lower_bound(means, 1000, 1e3) == lai_robbins(means, 1000)
+    # Small epsilon: Delta / (epsilon Delta) ln T for each of the two arms.
+    assert private_lower_bound(means, 1000, 1e-7) == pytest.approx(2e7 * math.log(1000), rel=1e-6)
+    assert lai_robbins(means, 1) == lai_robbins([0.4, 0.4], 1000) == 0
+    # A single failure tells an arm from one that never fails, but not in private.
+    assert lai_robbins([1.0, 0.6], 1000) == 0
+    assert private_lower_bound([1.0, 0.6], 1000, 2.0) == pytest.approx(math.log(1000) / 2, rel=1e-14)
 
 
 @pytest.mark.parametrize("epsilon", [0.05, 1.0])
@@ -338,6 +329,10 @@ def test_costs_by_hand():
     assert private_cost(1.0, 4, 0.0, 4, 1e-6) == pytest.approx(4e-6, rel=1e-5)
     for cost in (bernoulli_cost, gaussian_cost, lambda *pair: private_cost(*pair, 1.0)):
         assert cost(0.5, 4, 0.5, 9) == cost(0.3, 4, 0.5, 9) == 0
+    # Slopes are those of the divergence.
+    for x, y, epsilon in itertools.product((0.0, 0.2, 0.6), (0.61, 0.9), (0.1, 1.0, 5.0)):
+        slope = (private_divergence(x, y + 1e-6, epsilon) - private_divergence(x, y - 1e-6, epsilon)) / 2e-6
+        assert private_slope(x, y, epsilon) == pytest.approx(slope, rel=1e-5)
 
 
 @pytest.mark.parametrize("epsilon", [0.05, 1.0, 30.0])
@@ -352,12 +347,6 @@ def test_the_private_cost_is_the_least_over_a_grid(epsilon):
         assert cost <= min(costs) + 1e-12
         # The grid's step is 5e-5; the cost's slope is at most (n + n') epsilon, or it is smooth there.
         assert cost >= min(costs) - 5e-5 * (n_high + n_low) * min(epsilon, 1)
-
-
-def test_slopes_are_those_of_the_divergence():
-    for x, y, epsilon in itertools.product((0.0, 0.2, 0.6), (0.61, 0.9), (0.1, 1.0, 5.0)):
-        slope = (private_divergence(x, y + 1e-6, epsilon) - private_divergence(x, y - 1e-6, epsilon)) / 2e-6
-        assert private_slope(x, y, epsilon) == pytest.approx(slope, rel=1e-5)
 
 
 def laplace_sum_cdf(x, draws):
@@ -407,10 +396,7 @@ def test_thresholds_by_hand():
     assert episode_threshold(4, 1, 2, 1, odds, 0.5) == pytest.approx((math.sqrt(chance) + noise) ** 2, rel=1e-14)
     x = noisy_threshold(2, 1, odds) - 0.003 * 3
     assert (1 + x) * math.exp(-x) == pytest.approx(0.01 / (6 * 2), rel=1e-9)
-
-
-def test_the_mixture_of_coins_loses_half_a_logarithm_at_most():
-    """B(s + 1/2, n - s + 1/2) / pi >= (s/n)^s (1 - s/n)^(n - s) / (2 sqrt n), which the first threshold is made of."""
+    # B(s + 1/2, n - s + 1/2) / pi >= (s/n)^s (1 - s/n)^(n - s) / (2 sqrt n), which the first threshold is made of.
     for n in (1, 2, 3, 10, 77, 500):
         for s in np.linspace(0, n, 41):
             mixture = math.lgamma(s + 0.5) + math.lgamma(n - s + 0.5) - math.lgamma(n + 1) - math.log(math.pi)
@@ -549,12 +535,8 @@ def test_every_argument_of_a_bound_has_a_rule():
 def test_a_bound_that_no_float_holds_is_refused_with_its_arguments():
     with refused(ValueError, "exp2_rates", "horizon=100", "scale=1e+300"):
         exp2_regret_bound("paper", 3, 2, 2.0, 1.0, 100, 1e300, 3.0)
-
-
-def test_gaps_have_that_of_the_best_arm():
+    # Gaps have that of the best arm.
     with refused(ValueError, "gaps", 0):
         linear_elimination_bound(2, None, 100, 1.0, gaps=[0.1, 0.2])
-
-
-def test_a_vacuous_bound_is_still_a_number():
+    # A vacuous bound is still a number.
     assert hedge_regret_bound(3, 100, 0) == math.inf

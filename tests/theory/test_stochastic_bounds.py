@@ -42,15 +42,15 @@ def test_ucb_by_hand():
     """Gaps 0.3 and 0.1 at T = 10^5: 8 ln T (1 / 0.3 + 1 / 0.1) + (1 + pi^2 / 3) 0.4; the best arm adds nothing."""
     by_hand = 8 * math.log(1e5) * (1 / 0.3 + 1 / 0.1) + (1 + math.pi**2 / 3) * 0.4
     assert bounds.ucb_bound([0.6, 0.9, 0.8], 100_000) == pytest.approx(by_hand, rel=1e-12)
-
-
-def test_any_optimistic_index_by_hand():
-    """Gap 1/2 and n_0 = 7: at most 7 + 2 c (1/8 + 1/27 + ...) plays; n_0 is asked for that gap only."""
+    # Gap 1/2 and n_0 = 7: at most 7 + 2 c (1/8 + 1/27 + ...) plays; n_0 is asked for that gap only.
     asked = []
     regret = bounds.optimistic_bound([0.25, 0.75], 1000, lambda gap: asked.append(gap) or 7.0, 3)
     # What is left out of the sum from t = 100,000 on is below 1e-10.
     assert regret == pytest.approx(0.5 * (7 + 3 * FAILURES), abs=1e-9)
     assert asked == [0.5]
+    # e^epsilon = 3 keeps s = 1/2 of a gap: 0.3 is 0.15 to UCB, which plays it 8 ln T / 0.15^2 + 1 + pi^2 / 3 times.
+    plays = 8 * math.log(1e5) / 0.15**2 + 1 + math.pi**2 / 3
+    assert bounds.ldp_ucb_b_bound([0.9, 0.6], 100_000, math.log(3)) == pytest.approx(0.3 * plays, rel=1e-12)
 
 
 def test_failures_counted_once_are_below_those_of_auer():
@@ -64,12 +64,6 @@ def test_failures_counted_once_are_below_those_of_auer():
         without = bounds.counter_ucb_bound(means, 100_000, lambda items, failure_probability: 0.0)
         gaps = sum(max(means) - mean for mean in means)
         assert without == pytest.approx(ours + gaps * FAILURES, abs=1e-7)
-
-
-def test_randomized_response_by_hand():
-    """e^epsilon = 3 keeps s = 1/2 of a gap: 0.3 is 0.15 to UCB, which plays it 8 ln T / 0.15^2 + 1 + pi^2 / 3 times."""
-    plays = 8 * math.log(1e5) / 0.15**2 + 1 + math.pi**2 / 3
-    assert bounds.ldp_ucb_b_bound([0.9, 0.6], 100_000, math.log(3)) == pytest.approx(0.3 * plays, rel=1e-12)
 
 
 def laplace_bonus(epsilon, t, n):

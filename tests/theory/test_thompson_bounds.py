@@ -165,9 +165,7 @@ def test_ts_is_near_what_no_algorithm_can_beat():
     for means in ([0.9, 0.6], [0.5, 0.3], [0.2, 0.1]):
         steps = [bound(means, 10**9) - bound(means, 10**6) for bound in (ts_bound, lai_robbins)]
         assert 1 < steps[0] / steps[1] < 4
-
-
-def test_without_noise_private_forms_are_ts_or_its_blocks():
+    # Without noise private forms are ts or its blocks.
     for means in ([0.9, 0.6], [0.5, 0.3], [0.9, 0.7, 0.4]):
         plain = ts_bound(means, 10**6)
         assert plain <= dp_ts_bound(means, 10**6, math.inf, 0.0) < 1.1 * plain
@@ -203,10 +201,7 @@ def test_rounds_that_wait_are_shared_by_arms():
     assert alone == pytest.approx(0.4 * 11 + 0.5 * 8 + 0.6 * 12)
     assert ts_bound([0.9, *[0.6] * 9], 10**5) < 0.8 * 9 * ts_bound([0.9, 0.6], 10**5)
     assert ts_bound([0.5, 0.5], 100) == 0
-
-
-def test_on_graphs_choices_count():
-    """One more for each arm that may have the largest draw: N and the chance that a draw is far above its mean."""
+    # One more for each arm that may have the largest draw: N and the chance that a draw is far above its mean.
     bounds = [ts_bound([0.9, 0.6, 0.6], 10**5, choices) for choices in (1, 2, 3)]
     assert bounds == sorted(bounds)
     assert bounds[2] < 3 * bounds[0]
@@ -251,10 +246,7 @@ def test_chance_too_low_by_hand():
     found = _chance_too_low(np.array([2.0, 3.0]), 5, 3, 0.8, 0.6, 1.0)
     assert found[0] == pytest.approx(by_hand + math.exp(-2 - 5 * k) / 2)
     assert found[1] < found[0]
-
-
-def test_means_with_noise_are_rarely_off():
-    """P(mean of coins + noise <= mu - u), exactly: a sum over coins of the noise's tail; p is above it, within 30."""
+    # P(mean of coins + noise <= mu - u), exactly: a sum over coins of the noise's tail; p is above it, within 30.
     from scipy.stats import binom
 
     for n, v, u in itertools.product((1, 10, 200), (1.05, 1.5), (0.05, 0.3, 0.7)):
@@ -264,19 +256,17 @@ def test_means_with_noise_are_rarely_off():
     assert _off_by_noise(np.array([9.0]), np.array([0.0]), 1.1)[0] == 1
 
 
-def test_smallest_mean_within_a_level():
-    for y, level, epsilon in itertools.product((0.2, 0.9), (0.001, 0.1, 2.0), (0.1, 1.0, math.inf)):
-        x = _lowest(y, level, epsilon)
-        assert 0 <= x < y
-        if x > 0:
-            assert private_divergence(x, y, epsilon) == pytest.approx(level, rel=1e-5)
-
-
 def test_steps_of_rounds_cover_the_game():
     for horizon in (1, 2, 9, 1000):
         rounds = [first for first, number in _rounds(horizon) for _ in range(number)]
         assert len(rounds) == horizon
         assert all(first <= t + 1 < 1.15 * first + 1 for t, first in enumerate(rounds))
+    # Smallest mean within a level.
+    for y, level, epsilon in itertools.product((0.2, 0.9), (0.001, 0.1, 2.0), (0.1, 1.0, math.inf)):
+        x = _lowest(y, level, epsilon)
+        assert 0 <= x < y
+        if x > 0:
+            assert private_divergence(x, y, epsilon) == pytest.approx(level, rel=1e-5)
 
 
 @pytest.mark.parametrize("by_count", [False, True])
@@ -329,15 +319,6 @@ def test_int_by_hand():
     assert found < noisy_int_bound([mean, best], horizon, ends, v, redraws=True)
 
 
-def test_many_ends_are_grouped_from_above():
-    """Ends one by one up to 1,000 of them; then groups, each as if all were its first."""
-    for horizon in (3000, 50_000):
-        ends = list(range(3, horizon, 3))
-        grouped = noisy_int_bound([0.9, 0.3], horizon, ends, 1.1)
-        assert grouped <= noisy_int_bound([0.9, 0.3], 2 * horizon, [*ends, *range(horizon, 2 * horizon, 3)], 1.1)
-        assert grouped < 0.6 * horizon * 0.99
-
-
 def test_bounds_say_something_and_grow():
     """At a million rounds; they need no bonus for noise. More rounds cost no less, nor less epsilon for the INT."""
     for means in ([0.9, 0.6], [0.5, 0.3], [0.9, 0.8, 0.6, 0.2]):
@@ -361,6 +342,12 @@ def test_without_noise_blocks_cost_about_as_much_as_rounds():
         for name in ("DP-KLUCB", "DP-IMED"):
             bound = make_algorithm(name, epsilon=math.inf).pseudo_regret_bound(means=means, horizon=10**6)
             assert lai_robbins(means, 10**6) < bound < 1.5 * kl_ucb_bound(means, 10**6)
+    # Ends one by one up to 1,000 of them; then groups, each as if all were its first.
+    for horizon in (3000, 50_000):
+        ends = list(range(3, horizon, 3))
+        grouped = noisy_int_bound([0.9, 0.3], horizon, ends, 1.1)
+        assert grouped <= noisy_int_bound([0.9, 0.3], 2 * horizon, [*ends, *range(horizon, 2 * horizon, 3)], 1.1)
+        assert grouped < 0.6 * horizon * 0.99
 
 
 def test_moments_of_one_draw_are_as_in_the_proof():

@@ -6,6 +6,13 @@ import numpy as np
 from dp_bandit_envs import Adversary, Exp3
 from dp_bandit_envs.envs.registration import GAMES
 
+USERS_AGENT = """class Fixed:
+    def begin(self, *, n_arms, horizon, rng): pass
+    def select_arm(self): return {arm}
+    def update(self, arm, observation): pass
+"""
+"""A module of somebody's with an agent that plays one arm."""
+
 
 class Script:
     """Plays a list of arms, by default arm 0 always, and remembers the gains that it saw."""

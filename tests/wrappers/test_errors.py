@@ -16,7 +16,7 @@ from dp_bandit_envs.agents import Exp3
 from dp_bandit_envs.course.checking import judged
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.experts_env import ExpertsEnv
-from dp_bandit_envs.errors import BoundaryError, StepOutsideGameError, WrongGameError
+from dp_bandit_envs.errors import BoundaryError, StepOutsideGameError, WrongGameError, WrongTypeError
 from dp_bandit_envs.privacy import Mechanism, PrivacyGuarantee, mechanisms, noise_scale
 from dp_bandit_envs.privacy.accounting import distance_of_draws
 from dp_bandit_envs.privacy.counters import COUNTERS
@@ -126,16 +126,6 @@ def test_an_error_of_a_public_kind_is_not_trusted_when_a_foreign_environment_rai
             assert MARK not in everything_in(error)
 
 
-def test_what_stands_between_make_and_the_boundary_warns_without_numbers():
-    """gym.make adds a checker that warns about observations outside their space; it must not print them."""
-    env = gym.wrappers.OrderEnforcing(gym.wrappers.PassiveEnvChecker(foreign(Outside, "scalar")))
-    env = around(env, "Laplace")
-    with pytest.warns(UserWarning, match="not within the observation space") as caught:
-        env.reset(seed=1)
-        error_of(lambda: env.step(0))
-    assert not [w for w in caught if MARK in str(w.message)]
-
-
 # ---- what a foreign environment says of itself
 
 
@@ -166,12 +156,6 @@ class NotABandit(gym.Env):
 
     def __str__(self):
         return f"Patients({PLANTED})"
-
-
-def test_refusing_an_environment_that_is_no_bandit_does_not_print_it():
-    with refused(TypeError, "LaplaceClipRescale", "'n_arms'", "NotABandit") as error:
-        LaplaceClipRescale(NotABandit(), epsilon=1.0)
-    assert MARK not in everything_in(error.value)
 
 
 class RoundsTellGains(BanditEnv):
@@ -213,6 +197,17 @@ def test_the_kind_of_an_error_below_does_not_tell_gains_apart():
         env.reset(seed=1)
         messages.add(everything_in(error_of(lambda env=env: env.step(0))))
     assert len(messages) == 1
+    # gym.make adds a checker that warns about observations outside their space; it must not print them.
+    env = gym.wrappers.OrderEnforcing(gym.wrappers.PassiveEnvChecker(foreign(Outside, "scalar")))
+    env = around(env, "Laplace")
+    with pytest.warns(UserWarning, match="not within the observation space") as caught:
+        env.reset(seed=1)
+        error_of(lambda: env.step(0))
+    assert not [w for w in caught if MARK in str(w.message)]
+    # Refusing an environment that is no bandit does not print it.
+    with refused(TypeError, "LaplaceClipRescale", "'n_arms'", "NotABandit") as error:
+        LaplaceClipRescale(NotABandit(), epsilon=1.0)
+    assert MARK not in everything_in(error.value)
 
 
 # ---- who made the game reads its errors
@@ -244,6 +239,20 @@ def test_above_a_boundary_it_stays_hidden():
         with pytest.raises(BoundaryError) as caught:
             play(env, player)
         assert "paper" not in str(caught.value)
+
+
+class Stateless(Adds):
+    """Forgets to return its state."""
+
+    def new_state(self, inputs):
+        """Return nothing."""
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_mechanism_without_a_state_is_refused_by_name(form):
+    boundary = VectorPrivacyBoundary if form == "vector" else PrivacyBoundary
+    with refused(WrongTypeError, "Stateless.new_state", "NamedTuple", "None"):
+        boundary(FORMS[form](np.zeros((4, 2))), Stateless())
 
 
 # ---- what is not a Laplace draw is drawn as well
@@ -400,6 +409,15 @@ def test_a_reset_that_fails_late_leaves_no_game():
         env.reset(seed=2)
     with pytest.raises(StepOutsideGameError):
         env.step(0)
+    # A state that is kept is forgotten between games and not shown.
+    env = PrivacyBoundary(game(np.full((5, 2), PLANTED)), KeepsItsState())
+    for _ in range(2):
+        env.reset(seed=1)
+        assert env.step(0)[0]["count"].tolist() == [1, 0]
+    assert env.mechanism.state is None and env.get_wrapper_attr("mechanism").state is None
+    many = VectorPrivacyBoundary(games(3, np.ones((5, 2))), KeepsItsState())
+    many.reset(seed=1)
+    assert many.step(np.zeros(3, int))[0]["count"][:, 0].tolist() == [1, 1, 1]
 
 
 # ---- no game knows anything of another
@@ -414,17 +432,6 @@ class KeepsItsState(Adds):
         if self.state is None:
             self.state = super().new_state(inputs)
         return self.state
-
-
-def test_a_state_that_is_kept_is_forgotten_between_games_and_not_shown():
-    env = PrivacyBoundary(game(np.full((5, 2), PLANTED)), KeepsItsState())
-    for _ in range(2):
-        env.reset(seed=1)
-        assert env.step(0)[0]["count"].tolist() == [1, 0]
-    assert env.mechanism.state is None and env.get_wrapper_attr("mechanism").state is None
-    many = VectorPrivacyBoundary(games(3, np.ones((5, 2))), KeepsItsState())
-    many.reset(seed=1)
-    assert many.step(np.zeros(3, int))[0]["count"][:, 0].tolist() == [1, 1, 1]
 
 
 # ---- what is withheld because of its value is told, and no noise hides that
@@ -538,17 +545,7 @@ def test_how_many_releases_a_round_influences_is_told_upwards():
     assert 3 * math.log((floor + span) / floor) == pytest.approx(1.2, rel=1e-12)
     thrice = LaplaceClipRescale(PrivacyBoundary(game(np.zeros((6, 2))), ReleasesThrice()), epsilon=1.0)
     assert thrice.noise.scale == pytest.approx(3.0, rel=2e-9)
-
-
-class OneAndTwoMore(ReleasesThrice):
-    """The same for games that reveal everything; its sensitivity follows from the number of releases."""
-
-    withholds = False
-    sensitivity = Mechanism.sensitivity
-
-
-def test_sums_above_a_round_that_counts_thrice_have_three_times_the_noise_of_each_kind():
-    """Gaussian noise was scaled to 1: three items of one sum move its topmost node by 3, not by the root of 3."""
+    # Gaussian noise was scaled to 1: three items of one sum move its topmost node by 3, not by the root of 3.
     once = PrivacyBoundary(game(np.zeros((6, 2))), ReleasesThrice())
     for noise in ("gaussian", "laplace"):
         env = CounterSums(once, counter="binary", epsilon=1.0, noise=noise)
@@ -558,6 +555,13 @@ def test_sums_above_a_round_that_counts_thrice_have_three_times_the_noise_of_eac
     for env in (experts, LaplaceClipRescale(experts, epsilon=math.inf)):
         with refused(WrongGameError, "own-norm"):
             CounterSums(env, counter="binary", epsilon=1.0, noise="own-norm")
+
+
+class OneAndTwoMore(ReleasesThrice):
+    """The same for games that reveal everything; its sensitivity follows from the number of releases."""
+
+    withholds = False
+    sensitivity = Mechanism.sensitivity
 
 
 # ---- what is below a mechanism counts in its guarantee, whether its author thought of it or not

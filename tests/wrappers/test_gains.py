@@ -183,10 +183,7 @@ def test_averages_by_hand(form):
     assert step(env, 1) == ([0.0, 0.75], [0, 1], 0.75, False, 3)
     assert step(env, 0) == ([0.5, 0.0], [1, 0], 0.5, False, 6)
     assert step(env, 1) == ([0.0, 0.0], [0, 0], 0.0, True, 7)
-
-
-def test_rounding_does_not_carry_an_average_past_one(form):
-    """0.1 + ... or ones: no average of gains in [0, 1] leaves [0, 1], whatever the batch."""
+    # 0.1 + ... or ones: no average of gains in [0, 1] leaves [0, 1], whatever the batch.
     forms, make = form
     top = np.nextafter(1.0, 0.0)
     for size in (3, 7, 10, 49):
@@ -283,6 +280,10 @@ def test_chances_by_hand():
     mechanism = coin_chances(math.log(3))
     found = [float(chance_of_one(gain, mechanism)) for gain in GAINS]
     assert found == pytest.approx([0.25, 0.4, 0.75], rel=1e-14)
+    # Without noise a gain becomes a coin with that mean.
+    mechanism = coin_chances(math.inf)
+    assert [chance_of_one(gain, mechanism) for gain in (0.0, 0.25, 1.0)] == [0, Fraction(1, 4), 1]
+    assert float(chance_of_one(0.3, mechanism)) == pytest.approx(0.3, abs=STEP)
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 5.0])
@@ -302,24 +303,6 @@ def test_both_answers_stay_possible_however_large_epsilon_is(epsilon):
     for gain in GAINS:
         assert 0 < chance_of_one(gain, mechanism) < 1
     assert loss(mechanism) <= 40.0
-
-
-def test_without_noise_a_gain_becomes_a_coin_with_that_mean():
-    mechanism = coin_chances(math.inf)
-    assert [chance_of_one(gain, mechanism) for gain in (0.0, 0.25, 1.0)] == [0, Fraction(1, 4), 1]
-    assert float(chance_of_one(0.3, mechanism)) == pytest.approx(0.3, abs=STEP)
-
-
-def test_a_round_that_reveals_both_arms_answers_twice_with_half_of_epsilon():
-    """P(1, 1) changes from 1/16 to 9/16 at epsilon = 2 ln 3: by 9 = e^epsilon."""
-    env = RandomizedResponse(RevealsBoth(GainTable(np.zeros((2, 2)))), epsilon=2 * math.log(3))
-    assert chance_of_one(1.0, chances(env)) / chance_of_one(0.0, chances(env)) == pytest.approx(3.0, rel=1e-12)
-    env.reset(seed=1)
-    env._run._rng = uniform(0.2)
-    assert env.step(0)[0]["gain"].tolist() == [1.0, 1.0]
-    env._run._rng = uniform(0.3)
-    assert env.step(0)[0]["gain"].tolist() == [0.0, 0.0]
-    assert env.guarantee.epsilon == 2 * math.log(3)
 
 
 # ---- the wrapper
@@ -344,6 +327,15 @@ def test_averages_of_several_gains_share_epsilon_by_their_number():
     assert 2 * math.log((mechanism.floor + mechanism.span / 2) / mechanism.floor) <= 1.0
     assert mechanism == coin_chances(0.5)
     assert env.sensitivity == 2.0
+    # P(1, 1) changes from 1/16 to 9/16 at epsilon = 2 ln 3: by 9 = e^epsilon.
+    env = RandomizedResponse(RevealsBoth(GainTable(np.zeros((2, 2)))), epsilon=2 * math.log(3))
+    assert chance_of_one(1.0, chances(env)) / chance_of_one(0.0, chances(env)) == pytest.approx(3.0, rel=1e-12)
+    env.reset(seed=1)
+    env._run._rng = uniform(0.2)
+    assert env.step(0)[0]["gain"].tolist() == [1.0, 1.0]
+    env._run._rng = uniform(0.3)
+    assert env.step(0)[0]["gain"].tolist() == [0.0, 0.0]
+    assert env.guarantee.epsilon == 2 * math.log(3)
 
 
 # ---- with the noise held still

@@ -53,15 +53,6 @@ def test_record_episode_statistics_above_adds_up_released_rewards(order):
     assert order not in NOISY or not list(find_planted(results))
 
 
-def test_vector_wrappers_above_see_released_values_only():
-    env = gym.wrappers.vector.RecordEpisodeStatistics(around(games(2, TABLE), BOTH))
-    results = play(env, [np.array([0, 1])] * 8)
-    assert not list(find_planted(results))
-    total = sum(result[1] for result in results[1:])
-    np.testing.assert_allclose(results[-1][4]["episode"]["r"], total, rtol=1e-6)
-    assert gym.wrappers.vector.FlattenObservation(around(games(2, TABLE), BOTH)).reset(seed=1)[0].shape == (2, 6)
-
-
 def test_other_wrappers_above_see_released_values_only():
     results = play(gym.wrappers.TimeLimit(around(game(TABLE), BOTH), 3), [0] * 8)
     assert [result[3] for result in results[1:]] == [False, False, True]
@@ -69,6 +60,13 @@ def test_other_wrappers_above_see_released_values_only():
     env = gym.wrappers.TransformObservation(around(game(TABLE), "Laplace"), lambda x: seen.append(x) or x, None)
     play(env, [0, 1, 2])
     assert len(seen) == 4 and not list(find_planted(seen))
+    # Vector wrappers above see released values only.
+    env = gym.wrappers.vector.RecordEpisodeStatistics(around(games(2, TABLE), BOTH))
+    results = play(env, [np.array([0, 1])] * 8)
+    assert not list(find_planted(results))
+    total = sum(result[1] for result in results[1:])
+    np.testing.assert_allclose(results[-1][4]["episode"]["r"], total, rtol=1e-6)
+    assert gym.wrappers.vector.FlattenObservation(around(games(2, TABLE), BOTH)).reset(seed=1)[0].shape == (2, 6)
 
 
 # ---- below
@@ -123,10 +121,7 @@ def test_time_limit_below_ends_the_game_and_an_unfinished_batch_is_not_released(
     assert results[-1][3] is True and results[-1][2] is False
     finished = MiniBatchAverage(gym.wrappers.TimeLimit(game(np.ones((8, 2))), 4), batch_size=2)
     assert [result[0]["observed"].sum() for result in play(finished, [0] * 4)[1:]] == [1, 1]
-
-
-def test_action_wrappers_below_release_the_gain_of_the_arm_that_was_really_played():
-    """And reward above stays that of the arm asked for: nothing was released for it."""
+    # And reward above stays that of the arm asked for: nothing was released for it.
     below = gym.wrappers.TransformAction(game(np.ones((4, 2))), lambda arm: 1 - arm, gym.spaces.Discrete(2))
     observation, reward, *_ = play(LaplaceClipRescale(below, epsilon=math.inf), [0])[1]
     assert observation["observed"].tolist() == [0, 1] and reward == 0.0

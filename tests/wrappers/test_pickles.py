@@ -117,12 +117,6 @@ def test_widths_can_be_sent(make):
     np.testing.assert_equal(tuple(sent(make())(4, 100, 2.0)), tuple(make()(4, 100, 2.0)))
 
 
-def test_two_games_with_one_width_share_no_arrays():
-    for width in (log_width(0.5), log_log_width(0.5)):
-        one, other = width(4, 100, 1.0), width(4, 100, 1.0)
-        assert one.table is not other.table and one.until is not other.until
-
-
 @pytest.mark.thorough
 @pytest.mark.parametrize("name", algorithm_names())
 def test_every_algorithm_can_be_sent_and_so_can_its_parts(name):
@@ -142,11 +136,13 @@ def test_an_algorithm_of_ones_own_is_sent_as_it_is_and_one_with_other_fields_is_
     assert sent(own) == own
     assert sent(make_algorithm("EXP3", label="mine")).name == "mine"
     assert sent(dataclasses.replace(make_algorithm("TS"), name="other")).name == "other"
-
-
-def test_a_game_on_a_users_file_can_be_sent():
+    # A game on a users file can be sent.
     file = DataFile("gains.csv", b"0.25,0.5\n0.75,1\n" * HORIZON)
     plays_the_same(gym.make("DPBandit-Replay-v0", gains=file, horizon=HORIZON))
+    # Two games with one width share no arrays.
+    for width in (log_width(0.5), log_log_width(0.5)):
+        one, other = width(4, 100, 1.0), width(4, 100, 1.0)
+        assert one.table is not other.table and one.until is not other.until
 
 
 # ---- a forked process has a copy of every game that has begun: it can neither play it on nor repeat its noise later

@@ -115,18 +115,6 @@ def test_every_engine_refuses_a_gain_outside_the_range(name, gain):
             many.step(np.zeros(2, int))
 
 
-def test_noise_grows_with_the_number_of_gains_that_a_round_reveals():
-    env = RevealsBoth(GainTable(np.full((12, 2), PLANTED)))
-    assert LaplaceClipRescale(env, epsilon=1.0).noise.scale == pytest.approx(2.0, rel=2e-9)
-    assert MiniBatchAverage(env, batch_size=4).sensitivity == 0.5
-    assert around(env, "Laplace(MiniBatch)", tau=4, epsilon=0.5).noise.scale == pytest.approx(1.0, rel=2e-9)
-    noisy = LaplaceClipRescale(env, epsilon=1.0, outside="clip")
-    noisy.reset(seed=1)
-    observation, *_ = noisy.step(0)
-    assert observation["observed"].tolist() == [1, 1]
-    assert len(set(observation["gain"].tolist())) == 2  # two gains alike, two draws
-
-
 # ---- how much a round reveals
 
 
@@ -155,6 +143,16 @@ def test_an_average_is_released_only_for_arms_revealed_in_every_round_of_the_bat
     one = MiniBatchAverage(RevealsByRound(GainTable(table)), batch_size=1)
     one.reset(seed=1)
     assert [one.step(0)[0]["observed"].tolist() for _ in range(2)] == [[1, 1, 0], [1, 0, 0]]
+    # Noise grows with the number of gains that a round reveals.
+    env = RevealsBoth(GainTable(np.full((12, 2), PLANTED)))
+    assert LaplaceClipRescale(env, epsilon=1.0).noise.scale == pytest.approx(2.0, rel=2e-9)
+    assert MiniBatchAverage(env, batch_size=4).sensitivity == 0.5
+    assert around(env, "Laplace(MiniBatch)", tau=4, epsilon=0.5).noise.scale == pytest.approx(1.0, rel=2e-9)
+    noisy = LaplaceClipRescale(env, epsilon=1.0, outside="clip")
+    noisy.reset(seed=1)
+    observation, *_ = noisy.step(0)
+    assert observation["observed"].tolist() == [1, 1]
+    assert len(set(observation["gain"].tolist())) == 2  # two gains alike, two draws
 
 
 class RevealsTwo(BanditEnv):
@@ -370,13 +368,6 @@ def test_noise_of_many_games_is_scaled_to_the_farthest_of_them_in_each_norm(orde
         assert factor_of(env.mechanism, env.inputs) >= factor
 
 
-def test_games_with_values_in_different_norms_are_not_played_together():
-    other = RIGHT._replace(norm="l2", norm_distance=math.sqrt(D))
-    many = gym.vector.SyncVectorEnv([lambda: Declares(RIGHT), lambda: Declares(other)])
-    with refused(ValueError, "norm of values"):
-        vector.LaplaceClipRescale(many, epsilon=1.0)
-
-
 @pytest.mark.parametrize("values", [ValueRange(), RIGHT._replace(l2=0.5)])
 def test_a_sensitivity_smaller_than_another_distance_is_refused(values):
     """Laplace noise would be scaled to 0.4, for values that differ by 1 in L2, or in the sup norm."""
@@ -395,6 +386,11 @@ def test_a_mechanism_whose_distances_do_not_fit_its_sensitivity_is_refused():
     """Gaussian noise above it would have been scaled to half of the distance."""
     with refused(ValueError, "Twice"):
         PrivacyBoundary(Declares(RIGHT), Twice(batch_size=1))
+    # Games with values in different norms are not played together.
+    other = RIGHT._replace(norm="l2", norm_distance=math.sqrt(D))
+    many = gym.vector.SyncVectorEnv([lambda: Declares(RIGHT), lambda: Declares(other)])
+    with refused(ValueError, "norm of values"):
+        vector.LaplaceClipRescale(many, epsilon=1.0)
 
 
 # ---- arguments
@@ -467,9 +463,7 @@ def test_wrong_arguments_are_refused(wrap):
     for name, arguments, error, words in WRONG:
         with refused(error, *words):
             wrap(name, **arguments)
-
-
-def test_what_lies_at_the_ends_of_what_is_right_is_taken(wrap):
+    # What lies at the ends of what is right is taken.
     wrap("IntervalSums", epsilon=1.0, v=1.5)
     wrap("IntervalSums", epsilon=1.0, v=1.0001)
     assert wrap("BlockSums", epsilon=1.0, lengths=np.array([2, 3])).mechanism.lengths == (2, 3)
@@ -479,6 +473,11 @@ def test_what_lies_at_the_ends_of_what_is_right_is_taken(wrap):
     assert batches.batch_size == 2 and type(batches.batch_size) is int
     assert wrap("CounterSums", epsilon=1.0, counter="K-ARY").mechanism.counter(9).__class__.__name__ == "KAryCounter"
     assert wrap("CounterSums", epsilon=1.0, counter="k-ary", base=5).mechanism.counter(9).base == 5
+    # The first end for epsilon = 0.1 is 1751 gains; here are 40 rounds.
+    env = wrap("IntervalSums", epsilon=0.1)
+    assert (env.guarantee.epsilon, env.guarantee.model) == (0.0, "central")
+    assert "too short" in env.guarantee.theorem
+    assert env.mechanism.ends(40).size == 0
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -500,14 +499,6 @@ def test_extreme_but_valid_epsilons_play_a_game(wrap, name):
         for _ in range(40):
             observation, *_ = env.step(act(env, 1))
             assert all(np.isfinite(part).all() for part in observation.values())
-
-
-def test_a_game_too_short_for_a_release_spends_nothing(wrap):
-    """The first end for epsilon = 0.1 is 1751 gains; here are 40 rounds."""
-    env = wrap("IntervalSums", epsilon=0.1)
-    assert (env.guarantee.epsilon, env.guarantee.model) == (0.0, "central")
-    assert "too short" in env.guarantee.theorem
-    assert env.mechanism.ends(40).size == 0
 
 
 def test_blocks_longer_than_the_game_are_never_released():

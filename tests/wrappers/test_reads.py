@@ -168,6 +168,12 @@ def test_setting_an_attribute_does_not_reach_below():
     assert env.unwrapped.adversary is not None
     env.np_random = np.random.default_rng(3)
     assert env.unwrapped.np_random is not env.np_random
+    # Pickled state of the boundary itself holds no gain.
+    env = begun("Laplace(MiniBatch)")
+    own = {name: value for name, value in vars(env).items() if name != "env"}
+    needle = np.float64(PLANTED).tobytes()
+    assert needle in pickle.dumps(env.unwrapped)
+    assert needle not in pickle.dumps(own)
 
 
 @pytest.mark.parametrize("name", ["Running", "Hybrid, hybrid", "Interval, lemma", "Block"])
@@ -180,14 +186,6 @@ def test_what_is_added_up_is_withheld_from_prints_attributes_and_mechanisms(name
     assert type(env.get_wrapper_attr("mechanism")) is type(env.mechanism)
     env.step(1)
     assert not list(find_planted(env.mechanism))
-
-
-def test_pickled_state_of_the_boundary_itself_holds_no_gain():
-    env = begun("Laplace(MiniBatch)")
-    own = {name: value for name, value in vars(env).items() if name != "env"}
-    needle = np.float64(PLANTED).tobytes()
-    assert needle in pickle.dumps(env.unwrapped)
-    assert needle not in pickle.dumps(own)
 
 
 # ---- pictures
@@ -513,6 +511,13 @@ def test_each_argument_goes_to_every_wrapper_that_takes_it(register):
     env = gym.make(register(wrappers=["MiniBatchAverage", LaplaceClipRescale], batch_size=3, bound=7.0))
     assert env.get_wrapper_attr("mechanism").epsilon == 1.0
     assert env.get_wrapper_attr("horizon") == 2 and env.get_wrapper_attr("noise").bound == 7.0
+    # Gymnasiums wrappers may stand above.
+    env = gym.make(register("Flat-v0", wrappers=["LaplaceClipRescale", gym.wrappers.FlattenObservation]))
+    assert env.reset(seed=1)[0].shape == (6,)
+    assert gym.make(env.spec).reset(seed=1)[0].shape == (6,)
+    # A game without a privacy wrapper is refused.
+    with refused(WrongTypeError, "Bare-v0", "'LaplaceClipRescale'"):
+        gym.make(register("Bare-v0", wrappers=[gym.wrappers.FlattenObservation, lambda env, epsilon: env]))
 
 
 def test_no_spec_and_nothing_above_holds_a_gain(register):
@@ -526,6 +531,14 @@ def test_no_spec_and_nothing_above_holds_a_gain(register):
     for name in ("adversary", "cumulative_gains", "external_regret", "collected", "_block"):
         with pytest.raises(AttributeError):
             env.get_wrapper_attr(name)
+    # Many games are played one after the other.
+    envs = gym.make_vec(register("Many-v0"), num_envs=2)
+    observation, _ = envs.reset(seed=5)
+    result = envs.step(np.array([1, 1]))
+    assert not list(find_planted([observation, result, vars(envs.spec)]))
+    single = gym.make("Many-v0")
+    single.reset(seed=6)
+    assert single.step(1)[1] == result[1][1] != result[1][0]
 
 
 def test_arguments_of_make_are_the_games_and_no_spec_shows_them(register):
@@ -537,22 +550,6 @@ def test_arguments_of_make_are_the_games_and_no_spec_shows_them(register):
     assert MARK not in str(caught.value)
 
 
-def test_many_games_are_played_one_after_the_other(register):
-    envs = gym.make_vec(register(), num_envs=2)
-    observation, _ = envs.reset(seed=5)
-    result = envs.step(np.array([1, 1]))
-    assert not list(find_planted([observation, result, vars(envs.spec)]))
-    single = gym.make("Mine-v0")
-    single.reset(seed=6)
-    assert single.step(1)[1] == result[1][1] != result[1][0]
-
-
-def test_gymnasiums_wrappers_may_stand_above(register):
-    env = gym.make(register(wrappers=["LaplaceClipRescale", gym.wrappers.FlattenObservation]))
-    assert env.reset(seed=1)[0].shape == (6,)
-    assert gym.make(env.spec).reset(seed=1)[0].shape == (6,)
-
-
 def test_the_spec_of_a_boundary_made_by_hand_names_wrappers_without_arguments():
     below = gym.wrappers.TransformReward(gym.make("DPBandit-Replay-v0", gains=PRIVATE), lambda reward: PLANTED * reward)
     spec = LaplaceClipRescale(below, epsilon=1.0).spec
@@ -561,9 +558,7 @@ def test_the_spec_of_a_boundary_made_by_hand_names_wrappers_without_arguments():
     assert [one.kwargs for one in spec.additional_wrappers] == [None, None]
     with refused(ValueError, "dp_bandit_envs.register_private"):
         gym.make(spec)  # it would be a game without its boundary
-
-
-def test_an_entry_point_that_may_hold_gains_is_left_out():
+    # An entry point that may hold gains is left out.
     gains = copy.copy(PRIVATE)
     gym.register("Closure-v0", entry_point=lambda: gym.make("DPBandit-Replay-v0", gains=gains).unwrapped)
     spec = LaplaceClipRescale(gym.make("Closure-v0"), epsilon=1.0).spec
@@ -586,8 +581,3 @@ def test_wrong_arguments_are_refused_when_the_id_is_registered(register):
     register()
     with refused(NameTakenError, "'Mine-v0'"):
         register()
-
-
-def test_a_game_without_a_privacy_wrapper_is_refused(register):
-    with refused(WrongTypeError, "Mine-v0", "'LaplaceClipRescale'"):
-        gym.make(register(wrappers=[gym.wrappers.FlattenObservation, lambda env, epsilon: env]))

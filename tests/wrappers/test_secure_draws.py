@@ -150,11 +150,6 @@ def test_sums_of_long_games_are_refused_as_they_would_be_rounded(name):
     OF_SUMS["binary"](BanditEnv(Deterministic(2, 2**22 + 1)))
 
 
-def test_the_audit_of_floats_says_that_there_is_nothing_to_find():
-    with refused(NotAuditedError, "LaplaceClipRescale"):
-        float_loss(OF_GAINS["gains"](game()).mechanism)
-
-
 def test_the_source_is_not_numpy(monkeypatch):
     """No seeded stream begins for the noise, and a secure stream has no NumPy method and no state to copy."""
     env = OF_SUMS["hybrid"](game())
@@ -189,6 +184,12 @@ def test_laplace_noise_has_delta_0():
             assert guarantee.epsilon == epsilon and guarantee.delta_at(epsilon) == 0.0 == guarantee.draw_distance
             assert guarantee.epsilon_at(1e-300) == epsilon and "fast" not in str(guarantee)
             assert guarantee == wrap(game()).guarantee
+    # Standard deviation 12.3 sqrt(6) on a grid of 2^-30 or so: less than 1e-15 in all.
+    guarantee = OF_SUMS["normal"](game()).guarantee
+    assert 0 < guarantee.draw_distance < 1e-15 and guarantee.delta == 1e-6
+    fast = CounterSums(game(), counter="binary", epsilon=1.0, noise="gaussian").guarantee
+    assert (guarantee.rho, guarantee.noise_law.gaussian) == pytest.approx((fast.rho, fast.noise_law.gaussian), rel=1e-6)
+    assert guarantee.noise_law.gaussian > fast.noise_law.gaussian  # which leaves some delta to its draws
 
 
 @pytest.mark.parametrize("deviation", [1.5, 10.0, 40.0])
@@ -199,15 +200,6 @@ def test_the_distance_of_discrete_normal_draws_is_counted(deviation):
     counted = np.abs(law / law.sum() - np.diff(edges)).sum() / 2
     assert counted <= normal_distance(deviation, 1) <= 3 * counted
     assert normal_distance(deviation, 7) == pytest.approx(7 * normal_distance(deviation, 1))
-
-
-def test_normal_noise_adds_what_the_discrete_law_is_off():
-    """Standard deviation 12.3 sqrt(6) on a grid of 2^-30 or so: less than 1e-15 in all."""
-    guarantee = OF_SUMS["normal"](game()).guarantee
-    assert 0 < guarantee.draw_distance < 1e-15 and guarantee.delta == 1e-6
-    fast = CounterSums(game(), counter="binary", epsilon=1.0, noise="gaussian").guarantee
-    assert (guarantee.rho, guarantee.noise_law.gaussian) == pytest.approx((fast.rho, fast.noise_law.gaussian), rel=1e-6)
-    assert guarantee.noise_law.gaussian > fast.noise_law.gaussian  # which leaves some delta to its draws
 
 
 @pytest.mark.thorough
@@ -233,12 +225,6 @@ def test_draws_have_their_law(kind, scale):
         expected, last = np.cumsum(law / law.sum()), 0.0
         seen = np.searchsorted(found, points, side="right") / n
     assert np.abs(expected - seen).max() <= math.sqrt(math.log(2 / 1e-6) / (2 * n)) + last
-
-
-def test_random_bits_are_multiples_of_a_53rd_power():
-    found = np.array([SecureStream().random() for _ in range(100)])
-    assert ((found >= 0) & (found < 1)).all() and (found * 2**53 == np.round(found * 2**53)).all()
-    assert (found * 2**52 != np.round(found * 2**52)).any()
 
 
 def test_a_value_is_rounded_to_the_grid_before_noise_is_added(monkeypatch):
@@ -284,8 +270,18 @@ def test_sums_are_exact(name, make, epsilon, monkeypatch):
         assert Fraction(float(sums[0])) == exact
 
 
-def test_the_scale_covers_the_distance_of_rounded_values():
-    """In exact numbers: |rounded - rounded'| / scale is at most epsilon for averages that are 1 / tau apart."""
+def test_the_distance_on_a_grid_by_hand():
+    inputs = LaplaceClipRescale(full(), epsilon=1.0).inputs  # three gains in [0, 1]
+    assert distance_on_grid(3.0, 2.0**-10, inputs) == 3.0  # never more than the widths
+    assert distance_on_grid(1.0, 2.0**-10, inputs) == 1 + 3 * 2.0**-10
+    assert distance_on_grid(1.0, 4.0, inputs) == 13.0  # a step of 4 does not divide the range
+    assert distance_on_grid(1.0, 0.25, inputs, l2=True) == pytest.approx(1 + math.sqrt(3) / 4)
+    assert [on_grid(each, 0.25) for each in (0.3, -0.3, 0.25, -0.1)] == [0.25, -0.25, 0.25, 0.0]
+    # Random bits are multiples of a 53rd power.
+    found = np.array([SecureStream().random() for _ in range(100)])
+    assert ((found >= 0) & (found < 1)).all() and (found * 2**53 == np.round(found * 2**53)).all()
+    assert (found * 2**52 != np.round(found * 2**52)).any()
+    # In exact numbers: |rounded - rounded'| / scale is at most epsilon for averages that are 1 / tau apart.
     for batch in [1, 3, 7]:
         for epsilon in [1e-6, 0.01, 1.0, 1000.0]:
             env = LaplaceClipRescale(MiniBatchAverage(game(), batch_size=batch), epsilon=epsilon, draws="secure")
@@ -299,15 +295,6 @@ def test_the_scale_covers_the_distance_of_rounded_values():
             assert state.scale <= 1.01 / (batch * epsilon) + 2 * state.grid / epsilon
 
 
-def test_the_distance_on_a_grid_by_hand():
-    inputs = LaplaceClipRescale(full(), epsilon=1.0).inputs  # three gains in [0, 1]
-    assert distance_on_grid(3.0, 2.0**-10, inputs) == 3.0  # never more than the widths
-    assert distance_on_grid(1.0, 2.0**-10, inputs) == 1 + 3 * 2.0**-10
-    assert distance_on_grid(1.0, 4.0, inputs) == 13.0  # a step of 4 does not divide the range
-    assert distance_on_grid(1.0, 0.25, inputs, l2=True) == pytest.approx(1 + math.sqrt(3) / 4)
-    assert [on_grid(each, 0.25) for each in (0.3, -0.3, 0.25, -0.1)] == [0.25, -0.25, 0.25, 0.0]
-
-
 def test_what_has_no_exact_form_is_refused_by_name():
     with refused(ValueError, "own-norm"):
         CounterSums(full(), counter="k-ary", epsilon=1.0, noise="own-norm", draws="secure")
@@ -318,6 +305,9 @@ def test_what_has_no_exact_form_is_refused_by_name():
         IntervalSums(game(), epsilon=1.0, release="redraw", draws="secure")
     with refused(ValueError, "draws", "safe"):
         LaplaceClipRescale(game(), epsilon=1.0, draws="safe")
+    # The audit of floats says that there is nothing to find.
+    with refused(NotAuditedError, "LaplaceClipRescale"):
+        float_loss(OF_GAINS["gains"](game()).mechanism)
 
 
 def test_without_opendp_the_error_names_the_extra(monkeypatch):

@@ -129,6 +129,12 @@ def test_algorithms_of_one_trial_share_gains_and_no_coins():
         assert (found["a"].pulls != found[other].pulls).any(axis=1).all()
     best = [outcome.external_regret + outcome.collected for outcome in found.values()]
     assert all(np.allclose(each, best[0]) for each in best)  # of the same gains
+    # The outer one's noise is found by taking away what the inner one handed on.
+    options = {"epsilon": 1.0, "bound": 30.0, "outside": "clip"}  # nothing reaches +-30 in 6 draws
+    inner = draws(LaplaceClipRescale(game(np.zeros((6, 2))), **options), seed=7)
+    stacked = LaplaceClipRescale(LaplaceClipRescale(game(np.zeros((6, 2))), **options), **options)
+    outer = draws(stacked, seed=7) - (inner + 30) / 61
+    assert np.abs(inner - outer).min() > 1e-6
 
 
 def test_a_game_without_a_seed_never_goes_on_with_an_earlier_one():
@@ -218,9 +224,7 @@ def test_an_agents_generator_does_not_tell_the_seed():
     text = pickle.dumps((bits, bits.state, bits.seed_seq)) + repr((bits.state, vars(bits.seed_seq))).encode()
     for base in (str(seed), f"{seed:x}", seed.to_bytes(16, "little"), seed.to_bytes(16, "big")):
         assert (base.encode() if isinstance(base, str) else base) not in text
-
-
-def test_an_agent_may_spawn_generators_of_its_own():
+    # An agent may spawn generators of its own.
     spawned = [stream(*key, role=AGENT).spawn(2) for key in ((1,), (1,), (2,))]
     numbers = [[child.random() for child in children] for children in spawned]
     assert numbers[0] == numbers[1]
@@ -242,15 +246,6 @@ def test_two_keys_never_read_the_same():
     ):
         with refused(ValueError, "trial", "[0, 2^32)", 2**33):
             wrapped.reset(options={"trial": 2**33})
-
-
-def test_two_equal_wrappers_stacked_draw_different_noise():
-    """The outer one's noise is found by taking away what the inner one handed on."""
-    options = {"epsilon": 1.0, "bound": 30.0, "outside": "clip"}  # nothing reaches +-30 in 6 draws
-    inner = draws(LaplaceClipRescale(game(np.zeros((6, 2))), **options), seed=7)
-    stacked = LaplaceClipRescale(LaplaceClipRescale(game(np.zeros((6, 2))), **options), **options)
-    outer = draws(stacked, seed=7) - (inner + 30) / 61
-    assert np.abs(inner - outer).min() > 1e-6
 
 
 def test_noise_does_not_repeat_the_stream_of_gains_or_of_the_agent():

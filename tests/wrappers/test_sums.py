@@ -307,10 +307,7 @@ def test_each_release_of_an_interval_has_a_grid_of_its_own():
             assert total % grid == 0
             finer |= {int(count)} if total % (2 * grid) else set()
     assert finer == {3, 6, 9, 12, 15}
-
-
-def test_rounding_moves_a_sum_by_half_a_step_at_most():
-    """And it rounds after the noise: what is told is the multiple nearest to sum plus noise."""
+    # And it rounds after the noise: what is told is the multiple nearest to sum plus noise.
     table = np.random.default_rng(6).random((13, 2))
     silent, _ = play(BlockSums(game(table), epsilon=1.0, ratio=1), [0] * 13, Impulse())
     assert 0 < np.abs(silent[:, 0] - table[:, 0]).max() <= 2.0**-9
@@ -383,6 +380,12 @@ def test_the_papers_budget_loses_twice_epsilon_and_says_so():
     losses = laplace_loss(linear_map(wrap, [0] * 12, 12))
     assert losses.max() == pytest.approx(2 * EPSILON, rel=2e-9)
     assert wrap(game(np.zeros((12, 2)))).guarantee.epsilon == 2 * EPSILON
+    # The whole row of a round changes, and only the entry of the arm played comes out, in that arm's sum only.
+    found = linear_map(functools.partial(HybridSums, epsilon=EPSILON), ARMS, ROUNDS)
+    moves = found.moves.reshape(ROUNDS, 2, ROUNDS)
+    for changed, arm in enumerate(ARMS):
+        assert not moves[:, 1 - arm, changed].any()
+        assert moves[:, arm, changed].tolist() == [float(t >= changed) for t in range(ROUNDS)]
 
 
 def rho_of(found):
@@ -403,15 +406,6 @@ def test_the_square_root_counter_moves_by_no_more_than_its_rho(pad):
     assert rho.max() <= declared.rho * (1 + 1e-9)
     if pad:
         assert rho[0] == pytest.approx(declared.rho, rel=1e-6)
-
-
-def test_a_gain_of_the_other_arm_is_never_seen():
-    """The whole row of a round changes, and only the entry of the arm played comes out, in that arm's sum only."""
-    found = linear_map(functools.partial(HybridSums, epsilon=EPSILON), ARMS, ROUNDS)
-    moves = found.moves.reshape(ROUNDS, 2, ROUNDS)
-    for changed, arm in enumerate(ARMS):
-        assert not moves[:, 1 - arm, changed].any()
-        assert moves[:, arm, changed].tolist() == [float(t >= changed) for t in range(ROUNDS)]
 
 
 # ---- blocks

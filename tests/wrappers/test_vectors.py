@@ -138,12 +138,13 @@ def test_an_average_inside_a_sync_vector_env_makes_the_noise_around_it_central()
     scalar = LaplaceClipRescale(MiniBatchAverage(game(EVERYWHERE), batch_size=2), epsilon=1.0)
     inside = gym.vector.SyncVectorEnv([lambda: MiniBatchAverage(game(EVERYWHERE), batch_size=2)] * 2)
     assert vector.LaplaceClipRescale(inside, epsilon=1.0).guarantee == scalar.guarantee
-
-
-def test_a_guarantee_inside_a_sync_vector_env_is_not_improved_by_more_noise():
-    """Whether the inner wrapper rejected a gain is protected by its own epsilon only."""
+    # Whether the inner wrapper rejected a gain is protected by its own epsilon only.
     inside = gym.vector.SyncVectorEnv([lambda: LaplaceClipRescale(game(EVERYWHERE), epsilon=10.0)] * 2)
     assert vector.LaplaceClipRescale(inside, epsilon=0.1).guarantee.epsilon == 10.0
+    # In the mode SAME_STEP the last observation of a game is replaced by the first of the next one.
+    below = gym.vector.SyncVectorEnv([lambda: game(EVERYWHERE)] * 2, autoreset_mode=gym.vector.AutoresetMode.SAME_STEP)
+    with refused((TypeError, ValueError), "NEXT_STEP"):
+        vector.LaplaceClipRescale(below, epsilon=1.0)
 
 
 def test_noise_around_a_sync_vector_env_of_noisy_games_is_drawn_from_another_stream():
@@ -159,13 +160,6 @@ def test_noise_around_a_sync_vector_env_of_noisy_games_is_drawn_from_another_str
     twice = draws[1] * (1 + 2 * bound) - bound - draws[0]  # the outer noise
     assert scale == pytest.approx(1.0, rel=2e-9)
     assert not np.allclose(once, twice, rtol=0, atol=1e-6)
-
-
-def test_vector_boundary_refuses_games_that_do_not_wait_for_the_next_step_to_start_again():
-    """In the mode SAME_STEP the last observation of a game is replaced by the first of the next one."""
-    below = gym.vector.SyncVectorEnv([lambda: game(EVERYWHERE)] * 2, autoreset_mode=gym.vector.AutoresetMode.SAME_STEP)
-    with refused((TypeError, ValueError), "NEXT_STEP"):
-        vector.LaplaceClipRescale(below, epsilon=1.0)
 
 
 # ---- each mechanism has a wrapper for one game and one for many, with its own arguments and docs
