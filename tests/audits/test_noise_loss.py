@@ -334,7 +334,8 @@ def test_one_draw_by_hand(delta):
 def test_intervals_lose_at_their_delta_what_they_claim():
     """Many releases of one arm: pure loss 1.9, .84 by zCDP at delta .1, exactly .48, which is also what is declared.
 
-    E max(0, 1 - e^(epsilon - y)) over 400,000 losses is delta, within five standard errors. False alarm: 6e-7.
+    Two draws by sampling: E max(0, 1 - e^(epsilon - y)) over 400,000 losses is delta, within five standard errors.
+    False alarm: 6e-7.
     """
     loss = exact_loss(IntervalSums(epsilon=5.0, delta=0.1), horizon=64)
     assert loss.declared.delta == 0.1

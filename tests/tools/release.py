@@ -25,15 +25,16 @@ LIGHT = """
 import importlib.metadata, gymnasium as gym
 from dp_bandit_envs import Exp3, LaplaceClipRescale, make_algorithm, play
 assert not {"numba", "scipy", "pandas"} & {each.name for each in importlib.metadata.distributions()}
-for agent in (Exp3(n_arms=2, horizon=2139), make_algorithm("DP-EXP3-Lap")):
-    game = play(gym.make("DPBandit-Trial-v0"), agent, seed=3)
-    assert len(game.arms) == 2139
+env = gym.make("DPBandit-Stochastic-v0", horizon=500)
+private = LaplaceClipRescale(gym.make("DPBandit-Stochastic-v0", horizon=500), epsilon=1.0)
+for game, agent in ((env, make_algorithm("DP-EXP3-Lap")), (private, Exp3(exploration_rate=0.1))):
+    assert len(play(game, agent, seed=3).arms) == 500
 """
 NUMBERS = """
 import hashlib
 from dp_bandit_envs import simulate
 digest = hashlib.sha256()
-names = ["UCB", "EXP3", "KL-UCB", "Thompson", "DP-EXP3-Lap", "DP-KLUCB", "Batched-Lap-HTINF"]
+names = ["UCB", "EXP3", "KL-UCB", "TS", "DP-EXP3-Lap", "DP-KLUCB", "Batched-Lap-HTINF"]
 for game in ("Stochastic", "Switching", "Oblivious"):
     for result in simulate(game, names, horizon=1000, trials=17, seed=1).values():
         digest.update(result.external_regret.tobytes() + result.pulls.tobytes())
