@@ -25,15 +25,16 @@ LIGHT = """
 import importlib.metadata, gymnasium as gym
 from dp_bandit_envs import Exp3, LaplaceClipRescale, make_algorithm, play
 assert not {"numba", "scipy", "pandas"} & {each.name for each in importlib.metadata.distributions()}
-for agent in (Exp3(n_arms=2, horizon=2139), make_algorithm("DP-EXP3-Lap")):
-    game = play(gym.make("DPBandit-Trial-v0"), agent, seed=3)
-    assert len(game.arms) == 2139
+env = gym.make("DPBandit-Stochastic-v0", horizon=500)
+private = LaplaceClipRescale(gym.make("DPBandit-Stochastic-v0", horizon=500), epsilon=1.0)
+for game, agent in ((env, make_algorithm("DP-EXP3-Lap")), (private, Exp3(exploration_rate=0.1))):
+    assert len(play(game, agent, seed=3).arms) == 500
 """
 NUMBERS = """
 import hashlib
 from dp_bandit_envs import simulate
 digest = hashlib.sha256()
-names = ["UCB", "EXP3", "KL-UCB", "Thompson", "DP-EXP3-Lap", "DP-KLUCB", "Batched-Lap-HTINF"]
+names = ["UCB", "EXP3", "KL-UCB", "TS", "DP-EXP3-Lap", "DP-KLUCB", "Batched-Lap-HTINF"]
 for game in ("Stochastic", "Switching", "Oblivious"):
     for result in simulate(game, names, horizon=1000, trials=17, seed=1).values():
         digest.update(result.external_regret.tobytes() + result.pulls.tobytes())
@@ -46,11 +47,12 @@ LEFT = """
 Left to a person:
 - Pythons that are not on this machine: {missing}. Other systems: Windows, macOS, ARM.
 - `make test-slow` and `python -m tests.mutations` on this commit, which take an hour each.
-- The address of the repository, in place of <address> in docs/install.md, in [project.urls] of pyproject.toml and as
-  repository-code in CITATION.cff; the private vulnerability report of its host switched on (SECURITY.md).
+- The address of the repository, in place of <address> in docs/install.md, in [project.urls] of pyproject.toml, as
+  repository-code in CITATION.cff, and before the README's links and pictures, which PyPI does not show otherwise; the
+  private vulnerability report of its host switched on (SECURITY.md).
 - The authors' names, in CITATION.cff, pyproject.toml and LICENSE.
-- The day of the release, in CHANGELOG.md and CITATION.cff, if it is not {date}.
-- git tag -a v{version} {commit}, and pushing the tag.
+- The day of the release, in CHANGELOG.md and CITATION.cff, if it is another one.
+- git tag -a v{version}, and pushing the tag.
 - An account on PyPI with the project's name: twine upload dist/*
 - A DOI, for example of Zenodo, which archives the tag; then `doi:` in CITATION.cff.
 """
@@ -130,8 +132,7 @@ def main(*options: str) -> None:
         clone, dist = work / "clone", work / "dist"
         check("clone", "git", "clone", "--quiet", ROOT, clone, folder=work)
         check("build the sdist, and the wheel from it", sys.executable, "-m", "build", "--outdir", dist, folder=clone)
-        files = sorted(dist.iterdir())
-        check("twine check", sys.executable, "-m", "twine", "check", "--strict", *files, folder=work)
+        check("twine check", sys.executable, "-m", "twine", "check", "--strict", *sorted(dist.iterdir()), folder=work)
         pythons = {minor: python_of(minor) for minor in MINORS}
         digests: dict[str, str] = {}
         for minor, python in pythons.items():
@@ -142,10 +143,8 @@ def main(*options: str) -> None:
         for target in ("figure-1", "test", "test-lowest", "docs") if tests else ():
             check(f"make {target} in the clone", "make", target, f"PYTHON={sys.executable}", folder=clone)
         shutil.copytree(dist, ROOT / "dist", dirs_exist_ok=True)
-    commit = subprocess.run(["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True).stdout.strip()
-    date = (ROOT / "CITATION.cff").read_text(encoding="utf-8").partition("date-released: ")[2].split("\n")[0]
     missing = ", ".join(f"3.{minor}" for minor, python in pythons.items() if not python) or "none"
-    print(LEFT.format(missing=missing, version=PROJECT["version"], commit=commit, date=date))
+    print(LEFT.format(missing=missing, version=PROJECT["version"]))
     print(f"{len(failures)} checks failed", *failures, sep="\n- ")
     sys.exit(bool(failures))
 
