@@ -316,13 +316,16 @@ class IdentificationCard(ScoreCard):
     def _axes(self) -> list[str]:
         return [name for name in map(_short, MEANS) if any(name in total["axes"] for total in self.values["totals"])]
 
-    def __str__(self) -> str:
+    def sheet(self, width: float = math.inf) -> str:
+        """Return the sheet that `print` shows, without the last tasks if tables would be wider than `width` letters."""
         size, axes = self.values["size"], self._axes()
         lines = [
             f"Best arm identification {self.values['suite']}, {size}, seed {self.values['seed']}. Scores: the least"
             " rounds that theory allows, over the rounds until the stop."
         ]
         played = [task for task in MEANS if _short(task) in axes]
+        while axes and len(head_of(1.0, axes)) > width:
+            axes.pop()
         if any(total["field"] for total in self.values["totals"]):
             lines.append("Ranks are beside the package's algorithms; > marks yours.")
         for level in self.values["levels"]:

@@ -138,7 +138,7 @@ class ChangesItsMind(Impatient):
     """Recommends arm 0 when it stops, and arm 1 from then on."""
 
     def recommend(self):
-        return int(self.played > 5)
+        return int(len(self.seen) > 5)
 
 
 def recommend_by_round(state):

@@ -257,6 +257,13 @@ def test_reproduce_writes_all_files_and_every_claim(dp_bandit, tmp_path):
     assert arrays["switching/EXP3-tau/external_regret"].shape == (6, 100)
 
 
+def test_another_epsilon_draws_five_algorithms(dp_bandit, tmp_path):
+    code, _, err = dp_bandit("reproduce", "figure-1-epsilon-1", "--trials", 2, "--horizon", 64)
+    assert (code, err) == (0, "")
+    folder = tmp_path / "results" / "figure-1-epsilon-1"
+    assert "All private algorithms have epsilon = 1 " in (folder / "report.md").read_text(encoding="utf-8")
+
+
 @pytest.mark.thorough
 def test_figure_graph_writes_two_experiments_and_goes_on_where_it_was_stopped(dp_bandit, tmp_path, monkeypatch):
     """With random graphs of 40 arms instead of 500, stopped in the second experiment."""

@@ -97,6 +97,7 @@ WRONG = {
     "run Stochastic DP-IMED --epsilon 1 --rounds-per-person 2": ("rounds_per_person", "at_guarantee"),
     "ledger nowhere.ledger": ("nowhere.ledger", "dp-bandit ledger nowhere.ledger --epsilon 3"),
     "ledger nofolder/my.ledger --epsilon 1": ("folder", "Make"),
+    "lab price-of-privcy": ("'price-of-privcy'", "price-of-privacy"),
     "labs": ("'labs'", "'lab'"),
     "run CartPole-v1 EXP3": ("CartPole-v1", "Gymnasium", "dp_bandit_envs.adapters.from_gymnasium", "in Python"),
     "run Stochastic DP-IMED --epsilon 1 --at-guarantee person": ("persons=", "rounds_per_person=3"),
