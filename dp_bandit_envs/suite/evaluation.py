@@ -232,9 +232,12 @@ class CellStore:
         name = hashlib.sha256(text.encode()).hexdigest()[:32]
         path = None if self._folder is None else self._folder / f"{name}.json"
         if path is not None and path.exists():
-            stored = json.loads(path.read_text(encoding="utf-8"))
-            if stored.get("question") == json.loads(text):
-                answer: dict[str, Any] = stored["answer"]
+            try:
+                stored = json.loads(path.read_text(encoding="utf-8"))
+                same, answer = stored["question"] == json.loads(text), dict(stored["answer"])
+            except (ValueError, KeyError, TypeError):
+                raise ResultsError(f"{path} is damaged; remove it, and its games are played again.") from None
+            if same:
                 return answer
         answer = play()
         if path is not None and not answer.pop("not kept", False):

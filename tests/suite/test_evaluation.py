@@ -337,6 +337,18 @@ def test_a_file_is_no_folder_and_nothing_is_played(tmp_path):
         evaluate("DP-KLUCB", folder=tmp_path / "mine.py")
 
 
+@pytest.mark.parametrize("text", ["", "[]", "{", '{"question": 1}', '{"question": 1, "answer": 2}'])
+def test_a_cell_that_was_damaged_is_refused_by_name(text, tmp_path):
+    task = TASKS[EASY]
+    store = evaluation.CellStore(tmp_path, "tiny", 1)
+    answer = store.kept(task, {"agent": "ours"}, lambda: {"mean": 1})
+    assert store.kept(task, {"agent": "ours"}, lambda: {"mean": 2}) == answer == {"mean": 1}
+    (cell,) = tmp_path.iterdir()
+    cell.write_text(text, encoding="utf-8")
+    with refused(ResultsError, cell.name, "damaged"):
+        store.kept(task, {"agent": "ours"}, lambda: {"mean": 2})
+
+
 def test_what_is_no_agent_is_told_what_is_absent():
     class Half:
         def select_arm(self):
