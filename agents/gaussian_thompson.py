@@ -107,6 +107,7 @@ class GaussianThompsonSampling(FunctionalAgent):
             if callable(variance)
             else checks.at_least("variance", variance, 0)
         )
+        self.tries_in_order = self.pulls != 0
 
     def initial_state(self, n_arms: int, horizon: int) -> State:
         """Return the state before the first step: normal draws of variance c around 0."""

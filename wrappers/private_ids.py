@@ -92,7 +92,7 @@ def register_private(
     if unused:
         raise UnknownArgumentError("register_private()", unused[0], "No wrapper takes it; env_kwargs are the game's.")
     # A name as entry point, as a spec shows it: a function would bring its arguments along.
-    gym.register(id, entry_point=f"{__name__}:{MAKE}{id}")
+    gym.register(id, entry_point=f"{__name__}:{MAKE}{id}", disable_env_checker=True)
     _GAMES[id] = game, dict(env_kwargs or {}), layers
     return id
 

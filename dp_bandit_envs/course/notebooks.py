@@ -201,9 +201,9 @@ SITE: Final = "DP_BANDIT_ENVS_SITE"
 """The variable with the address of the site that `make docs` builds, if it is hosted."""
 
 
-def linked(text: str) -> str:
+def linked(text: str, site: str | None = None) -> str:
     """Return a lab's text with its further pages as links to the site; unchanged without a site."""
-    site = os.environ.get(SITE, "")
+    site = os.environ.get(SITE, "") if site is None else site
     return re.sub(r"`(docs/[\w/-]+)\.md`", rf"[\1]({site.rstrip('/')}/\1.html)", text) if site else text
 
 

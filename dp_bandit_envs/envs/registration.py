@@ -62,6 +62,8 @@ class RegisteredGame:
                 id=self.id,
                 entry_point=self.env or f"{CLASSES}:{self.name}Env",
                 vector_entry_point=self.vector_env or f"{CLASSES}:{self.name}VectorEnv",
+                # Gymnasium's checker fails in every game after one that was refused at its reset.
+                disable_env_checker=True,
             )
 
 

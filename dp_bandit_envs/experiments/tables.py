@@ -12,9 +12,9 @@ from dp_bandit_envs.experiments.entries import Entry, entries_of
 from dp_bandit_envs.experiments.paired_tests import LEAST_TRIALS, pair_tests
 from dp_bandit_envs.experiments.store import ResultsFolder, read_finished
 from dp_bandit_envs.metrics import summary
-from dp_bandit_envs.plots.typesetting import set_mathematics
 from dp_bandit_envs.privacy.guarantee import CONVENTION, UNITS, WITH_EXACT_NOISE
 from dp_bandit_envs.text import aligned_table, html_table
+from dp_bandit_envs.typesetting import set_mathematics
 
 Rows = Sequence[Sequence[str]]
 LETTERS: Final = {

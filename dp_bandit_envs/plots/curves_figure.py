@@ -36,8 +36,8 @@ from dp_bandit_envs.plots.plot_style import (
     styles_for,
     with_colour,
 )
-from dp_bandit_envs.plots.typesetting import typeset
 from dp_bandit_envs.protocols import FloatArray, IntArray
+from dp_bandit_envs.typesetting import typeset
 
 MARKERS_ON_A_LINE = 8
 SHARES_OF_GAPS = {"-": 0.0, LONG: 0.2, "--": 0.3, "-.": 0.3, THREE_DOTS: 0.4, ":": 0.5}

@@ -28,8 +28,8 @@ from matplotlib.ticker import (
 from matplotlib.transforms import ScaledTranslation
 
 from dp_bandit_envs.plots.plot_style import LETTERS
-from dp_bandit_envs.plots.typesetting import typeset
 from dp_bandit_envs.protocols import FloatArray, IntArray
+from dp_bandit_envs.typesetting import typeset
 
 SHEET, COLUMN, ALONE = 7.2, 3.6, (6.0, 3.3)
 """Widths of a figure: a page of a paper or of the site; a column of a paper or a telephone; a panel alone, with height.

@@ -19,9 +19,9 @@ from dp_bandit_envs.plots.figure_layout import (
     values_axis,
 )
 from dp_bandit_envs.plots.plot_style import BLACK, BLUE, GREEN, GREY, LIGHT_GREY, ORANGE, PURPLE, RC, VERMILION, WINE
-from dp_bandit_envs.plots.typesetting import typeset
 from dp_bandit_envs.privacy.counters.table import CounterVariance, worst_variances
 from dp_bandit_envs.privacy.guarantee import label_of, shown_epsilon
+from dp_bandit_envs.typesetting import typeset
 
 BAR_COLOURS = {"declared": LIGHT_GREY, "exact": BLUE, "arms": ORANGE, "releases": ORANGE}
 MOST_WIDE = 1.25

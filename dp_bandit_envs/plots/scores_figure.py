@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from dp_bandit_envs.plots.figure_layout import add_legend_and_note, grid_of
 from dp_bandit_envs.plots.plot_style import GREY, LIGHT_GREY, RC, styles_for
-from dp_bandit_envs.plots.typesetting import typeset
+from dp_bandit_envs.typesetting import typeset
 
 INCHES_OF_PANEL, INCHES_OF_ROW, INCHES_OF_LABELS = 2.1, 0.3, 1.1
 INCHES_OF_TITLES = 0.7

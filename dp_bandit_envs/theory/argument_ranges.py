@@ -103,7 +103,7 @@ RULES: Final[Mapping[str, Rule]] = {
         _whole(1),
     ),
     **dict.fromkeys(("independent", "cover", "releases", "choices"), _whole(1)),
-    **dict.fromkeys(("memory", "trials", "most", "most_draws", "nodes"), _whole(0)),
+    **dict.fromkeys(("memory", "trials", "most", "most_draws", "nodes", "pulls"), _whole(0)),
     **dict.fromkeys(
         ("scale", "noise_scale", "sigma", "deviation", "clip", "width", "bonus", "slope"),
         _not_negative,

@@ -11,7 +11,7 @@ from matplotlib.text import Text
 from dp_bandit_envs.algorithms import algorithm_names
 from dp_bandit_envs.plots.curves_figure import ROUND, Curve, Panel, Reference, curves_figure
 from dp_bandit_envs.plots.figure_layout import wrapped
-from dp_bandit_envs.plots.typesetting import typeset
+from dp_bandit_envs.typesetting import typeset
 from tests.tools.doors import one_each
 
 ROUNDS = np.arange(10, 1001, 99)  # few, as boxes depend on the ends only

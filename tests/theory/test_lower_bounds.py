@@ -487,7 +487,7 @@ BOUNDS = {
 }
 USUAL = {
     **dict.fromkeys(("n_arms", "dimension", "rank", "batches", "independent", "cover"), 3),
-    **dict.fromkeys(("batch_size", "most", "most_draws", "nodes", "releases", "choices"), 4),
+    **dict.fromkeys(("batch_size", "most", "most_draws", "nodes", "pulls", "releases", "choices"), 4),
     **dict.fromkeys(("steps", "window", "period", "trials"), 20),
     **dict.fromkeys(("scale", "noise_scale", "deviation", "epsilon", "leverage", "largest", "nats"), 2.0),
     **dict.fromkeys(("learning_rate", "rate", "exploration_rate", "failure_probability", "redraw_probability"), 0.1),
