@@ -119,12 +119,18 @@ def write_note(comparison: Entries, content: PlotContent, format: str) -> str:
     panels, appearance = content.panels(comparison), Appearance(is_shaded=content.band is not None)
     curve_panels = CurvePanels.prepare(panels, **content.settings(comparison), appearance=appearance)
     shown = {curve.name: curve.shown_name for panel in panels for curve in panel.curves}
-    levels: dict[str, dict[ShownEpsilon, None]] = {}
+    levels: dict[str, dict[str, dict[ShownEpsilon, None]]] = {}
     for entry in comparison.entries:
-        levels.setdefault(entry.algorithm, {})[entry.level] = None
+        # Of a round, and of what is protected longest: a person if the data have persons.
+        for words, level in [
+            ("", entry.level),
+            *((f", for a {unit} ", of) for unit, of in [*entry.units.items()][-1:]),
+        ]:
+            levels.setdefault(entry.algorithm, {}).setdefault(words, {})[level] = None
     names_by_guarantee: dict[str, list[str]] = {}
     for name, of_name in levels.items():
-        names_by_guarantee.setdefault(format_levels(of_name).strip("()"), []).append(shown[name])
+        guarantee = "".join(words + format_levels(of_words).strip("()") for words, of_words in of_name.items())
+        names_by_guarantee.setdefault(guarantee, []).append(shown[name])
     guarantees = "; ".join(f"{', '.join(names)}: {words}" for words, names in names_by_guarantee.items())
     words = f"{curve_panels.note[:1].upper()}{curve_panels.note[1:]}. {guarantees}; {CONVENTION}."
     return in_latex(words) if format == "latex" else re.sub(r"\beps (?=\d)", "epsilon = ", words)

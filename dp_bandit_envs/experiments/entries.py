@@ -34,7 +34,7 @@ class Entry:
         guarantee: The guarantee in words, with its reason.
         first_release: The number of rounds before the first possible release; above T if there is none.
         units: The guaranteed (epsilon, delta) for a `"record"` and a `"person"`, for games on data.
-        all_games: The guarantee of all games together, for games on real data.
+        all_games: The guarantee of all games together, for games on real data: for a person or record if known.
         paper: The epsilon, and the delta, that the paper claims; empty without a paper.
         parameters: The algorithm's parameters; arrays and objects as identifying text.
         calibrated: Whether they were calibrated to the requested epsilon.

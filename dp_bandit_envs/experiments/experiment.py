@@ -283,6 +283,8 @@ def _code_of(spec: AlgorithmSpec, player: Algorithm) -> Iterator[Any]:
 def _describe(spec: AlgorithmSpec, trials: int, player: Algorithm, env: BanditEnv) -> dict[str, Any]:
     """Return the description of an algorithm's results in a game as plain JSON values, with all facts for a report."""
     guarantee, claimed = player.guarantee_in(env), player.paper_guarantee_in(env)
+    for_units = _for_units(guarantee)
+    widest = for_units.get("person", for_units.get("record", guarantee))
     paper = f"{claimed.epsilon:.6g}" + (f", delta = {claimed.delta:.2g}" if claimed.delta else "")
     parameters = {name: plain_value(one) for name, one in spec.parameters.items()}
     source: dict[str, Any] = {"player": player.player, "parameters": parameters}
@@ -308,8 +310,8 @@ def _describe(spec: AlgorithmSpec, trials: int, player: Algorithm, env: BanditEn
         "guarantee": str(guarantee),
         "paper": paper if player.reference else "",
         "first_release": player.first_release_in(env),
-        "units": {unit: _plain_level(level) for unit, level in _units_in(guarantee).items()},
-        "all_games": _plain_level(shown_epsilon(guarantee.for_games(trials))) if env.adversary.is_real else None,
+        "units": {unit: _plain_level(shown_epsilon(part)) for unit, part in for_units.items()},
+        "all_games": _plain_level(shown_epsilon(widest.for_games(trials))) if env.adversary.is_real else None,
         "bounds": {measure: _plain_number(_bound(player, env, measure)) for measure in BOUNDED},
         "source": source,
     }
@@ -350,10 +352,10 @@ def labels_of(results: Iterable[Results], games: Container[str] | None = None) -
     return {name: label_of(name, list(of_name)) for name, of_name in levels.items()}
 
 
-def _units_in(guarantee: PrivacyGuarantee) -> dict[str, ShownEpsilon]:
-    """Return the level for a record and for a person, if the data define their participation."""
+def _for_units(guarantee: PrivacyGuarantee) -> dict[str, PrivacyGuarantee]:
+    """Return the guarantee for a record and for a person, if the data define their participation."""
     units = [unit for unit in UNITS if guarantee.model != "none" and rounds_of(guarantee, unit) is not None]
-    return {unit: shown_epsilon(for_unit(guarantee, unit)) for unit in units}
+    return {unit: for_unit(guarantee, unit) for unit in units}
 
 
 def plain_value(argument: Any) -> Any:

@@ -558,9 +558,11 @@ def _about_results(comparison: Entries) -> Note:
     ]
     trials = max(entry.trials for entry in comparison.entries)
     if trials > 1:
-        together = {entry.name: entry.all_games for entry in comparison.entries}
+        together = {(entry.name, tuple(entry.units)): entry.all_games for entry in comparison.entries}
         labels = ", ".join(
-            label_of(name, [level]) for name, level in together.items() if level and math.isfinite(level.epsilon)
+            label_of(name, [level]) + (f" for a {units[-1]}" if units else "")
+            for (name, units), level in together.items()
+            if level and math.isfinite(level.epsilon)
         )
         sentences.append(
             f"Showing the arms of all {trials} games spends it {trials} times"

@@ -347,7 +347,7 @@ class ScoreCard:
         if any(total["field"] for total in self.values["totals"]):
             lines.append("Ranks are beside the package's algorithms that play every task with arms; > marks yours.")
         elif any(total["rank"] for total in self.values["totals"]):
-            lines.append(f"Ranks are among these agents: the reference of the package has no size {size} yet.")
+            lines.append("Ranks are among these agents: the package's reference has none at this size and level.")
         elif self.values["totals"]:
             lines.append("There are no ranks, which need every task with arms.")
         for level in self.values["levels"]:

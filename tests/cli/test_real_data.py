@@ -49,16 +49,19 @@ def test_terminal_and_report_say_what_holds_for_a_record_and_a_person(dp_bandit,
     assert "for a person, which can serve in up to 8 rounds: epsilon = 4" in report
 
 
-def test_what_all_games_spend_together_has_its_delta(dp_bandit):
-    """Two games of AdaC-GOPE at rho = 0.1 are one at 0.2, epsilon = 2.94 at delta = 1e-6; never twice one epsilon."""
-    words = "run mine.csv AdaC-GOPE:rho=0.1 DP-EXP3-Lap:epsilon=0.5 --trials 2 --horizon 16 --persons who --out out"
+def test_what_all_games_spend_together_is_for_a_person_and_has_its_delta(dp_bandit):
+    """A person of 8 rounds has 64 times rho, and two games twice that; never twice one epsilon of AdaC-GOPE."""
+    words = "run mine.csv AdaC-GOPE:rho=0.01 DP-EXP3-Lap:epsilon=0.5 --trials 2 --horizon 16 --persons who --out out"
     code, out, _ = dp_bandit(*words.split())
-    together = make_algorithm("AdaC-GOPE", rho=0.2).guarantee(n_arms=2, horizon=16).epsilon_at(1e-6)
+    together = make_algorithm("AdaC-GOPE", rho=2 * 64 * 0.01).guarantee(n_arms=2, horizon=16).epsilon_at(1e-6)
     said = " ".join(out.split()).partition("all 2 games spends it 2 times, together ")[2]
     shown = re.match(
-        r"AdaC-GOPE \(rho=0.1\) \(eps ([\d.]+), delta 1e-06\), DP-EXP3-Lap \(epsilon=0.5\) \(eps 1\)\.", said
+        r"AdaC-GOPE \(rho=0.01\) \(eps ([\d.]+), delta 1e-06\) for a person,"
+        r" DP-EXP3-Lap \(epsilon=0.5\) \(eps 8\) for a person\.",
+        said,
     )
-    assert code == 0 and shown is not None and float(shown[1]) == pytest.approx(together, rel=1e-3)
+    assert code == 0 and shown is not None, said
+    assert float(shown[1]) == pytest.approx(together, rel=1e-3)
 
 
 def test_a_guarantee_that_says_nothing_for_a_person_is_named_as_one(dp_bandit):

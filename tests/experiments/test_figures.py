@@ -197,6 +197,14 @@ def test_a_note_says_line_band_and_every_guarantee(six, panels):
         six.plot_note(format="html")
 
 
+def test_a_note_says_what_a_person_has_where_the_data_have_persons(tmp_path):
+    rows = "".join(f"p{row % 8},{row % 2},{row % 3 % 2}\n" for row in range(40))
+    (tmp_path / "calls.csv").write_text(f"caller,a,b\n{rows}", encoding="utf-8")
+    game = f"Replay:gains={tmp_path / 'calls.csv'},persons=caller"
+    calls = compare(game, ["DP-KLUCB", "UCB"], epsilon=1, at_guarantee="person", trials=2, progress=False)
+    assert "DP-KLUCB: epsilon = 0.2, for a person epsilon = 1; UCB: no privacy;" in calls.plot_note()
+
+
 def test_wrong_wishes_are_refused_with_a_way_out(six, panels):
     polar = plt.subplots(subplot_kw={"projection": "polar"})[1]
     one, two = plt.subplots()[1], plt.subplots(1, 2)[1]

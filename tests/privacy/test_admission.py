@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import dp_bandit_envs  # noqa: F401 - registers the ids
-from dp_bandit_envs import Algorithm, Exp3, Ledger, OutsideGame, play, simulate
+from dp_bandit_envs import Algorithm, Exp3, Ledger, OutsideGame, make_algorithm, play, simulate
 from dp_bandit_envs.adversaries import Adversary, OutcomePools, Replay
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.bandit_vector_env import BanditVectorEnv
@@ -62,6 +62,22 @@ def test_a_first_step_that_is_refused_cannot_be_repeated_unpaid(kind):
         with pytest.raises((StepOutsideGameError, BudgetSpentError)):
             layer.step(arm)
     assert spent(ledger) == (2, 1.0)
+
+
+@pytest.mark.parametrize("refusal", ["no guarantee", "known seed", "over budget"])
+def test_a_made_game_that_was_refused_is_played_afterwards_and_charged_once(refusal):
+    """Gymnasium's checker, which `gym.make` adds by default, kept None of a reset that raised, and failed afterwards."""
+    ledger = Ledger(epsilon=1.0)
+    env = gym.make("DPBandit-Replay-v0", gains=TABLE, ledger=ledger)
+    with pytest.raises((UnprotectedGameError, BudgetSpentError)):
+        play(
+            env,
+            "UCB" if refusal == "no guarantee" else make_algorithm("DP-KLUCB", epsilon=0.5 if "seed" in refusal else 2),
+            **({"seed": 3} if refusal == "known seed" else {}),
+        )
+    assert spent(ledger) == (0, 0.0)
+    assert len(play(env, make_algorithm("DP-KLUCB", epsilon=0.5)).arms) == len(TABLE)
+    assert spent(ledger) == (1, 0.5)
 
 
 def test_a_copy_of_a_game_that_was_refused_is_refused_and_of_one_that_was_paid_is_paid():
