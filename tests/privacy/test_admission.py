@@ -66,7 +66,7 @@ def test_a_first_step_that_is_refused_cannot_be_repeated_unpaid(kind):
 
 @pytest.mark.parametrize("refusal", ["no guarantee", "known seed", "over budget"])
 def test_a_made_game_that_was_refused_is_played_afterwards_and_charged_once(refusal):
-    """Gymnasium's checker, which `gym.make` adds by default, kept None of a reset that raised, and failed afterwards."""
+    """Gymnasium's checker, which `gym.make` adds by default, keeps None of a reset that raised, and fails later."""
     ledger = Ledger(epsilon=1.0)
     env = gym.make("DPBandit-Replay-v0", gains=TABLE, ledger=ledger)
     with pytest.raises((UnprotectedGameError, BudgetSpentError)):
