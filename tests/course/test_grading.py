@@ -238,7 +238,7 @@ BREAKS = {
             "1] = 1.0",
             "1] = 0.5",
         ): "It wins 0 of 40 leagues; DP-KLUCB loses 74.8 ± 1.1 to the best fixed arm on average,"
-        " and 277.1 ± 10.5 in the hardest game of lab 1 (means ± standard errors). It"
+        " and 269.4 ± 10.2 in the hardest game of lab 1 (means ± standard errors). It"
         " takes 33 leagues. It learns your game as if arms were coins."
         " What does it believe after many rounds of the same, and when does it look again?"
     },
