@@ -155,7 +155,7 @@ class Drawer(Exp3):
 
 ALL = ("scalar", "vector", "compiled")
 FIRST_RELEASE = {"DP-UCB-INT": 64, "DP-SE": 2048, "DP-GOPE": 32, "AdaC-GOPE": 32, "GOPE": 32}
-NOTHING_IN_NINE = (*FIRST_RELEASE, "DP-KLUCB", "DP-IMED")
+NOTHING_IN_NINE = (*FIRST_RELEASE, "DP-KLUCB", "DP-IMED", "DP-TT")
 
 
 def algorithm(name):
