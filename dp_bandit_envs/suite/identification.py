@@ -387,10 +387,10 @@ def lines_of_identification(size: str = "quick", levels: Sequence[float | None] 
         ValueError: If the reference lacks a level.
         ResultsError: If the reference lacks the size.
     """
-    made = identification_reference()
-    if size not in made:
+    sizes = identification_reference()
+    if size not in sizes:
         raise ResultsError(
-            f"the reference of {AXIS} must have size {size!r}; it has {' and '.join(made)} so far. `make reference"
+            f"the reference of {AXIS} must have size {size!r}; it has {' and '.join(sizes)} so far. `make reference"
             f" SIZES={size}` plays it."
         )
     axes = [_short(task) for task in MEANS]

@@ -172,6 +172,6 @@ def _short(number: float | str, digits: int) -> float | int | str:
 
 
 if __name__ == "__main__":
-    made = [size_name(size) for size in sys.argv[1:]] or ["tiny", "quick"]
+    sizes = [size_name(size) for size in sys.argv[1:]] or ["tiny", "quick"]
     for make_reference in (make, make_identification):
-        make_reference(made, Path("results") / "reference")
+        make_reference(sizes, Path("results") / "reference")
