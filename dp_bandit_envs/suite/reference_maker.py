@@ -38,7 +38,8 @@ ANCHORS: Final = ("chance", "best")
 def names_of_reference() -> list[str]:
     """Return the names of the rows: all algorithms, and the standard wrapper around Thompson sampling."""
     # Those that look for the best arm play for something else than the regret that is scored.
-    return [*(name for name in algorithm_names() if name not in names_of_identification()), *FURTHER]
+    stopping = set(names_of_identification())
+    return [*(name for name in algorithm_names() if name not in stopping), *FURTHER]
 
 
 def names_of_identification() -> list[str]:
