@@ -279,12 +279,7 @@ def suite(
     ] = None,
     seconds: Annotated[float, float_option("The most seconds for an agent at one epsilon in one task.")] = 1800.0,
     jobs: Jobs = 1,
-    out: Annotated[
-        Path,
-        typer.Option(
-            parser=folder, metavar="FOLDER", help="Where card, sheet and picture go, and what was played is kept."
-        ),
-    ] = Path("results/suite"),
+    out: Out = None,
 ) -> None:
     """Score any agent in 20 games at calibrated privacy levels, and rank it among all algorithms."""
     from dp_bandit_envs.cli.suite_commands import score_agents, show_reference, show_tasks

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,6 +10,8 @@ import typer
 
 ONE_FILE = (".png", ".svg", ".pdf", ".csv", ".md", ".npz", ".json")
 """Endings of files, which a folder of results must not have."""
+MOST_OF_NAME = 24
+"""How many letters of names are in the name of a folder."""
 
 
 def parse_integer(text: Any) -> int:
@@ -101,6 +103,12 @@ def picture(text: Any, more: Sequence[str] = ()) -> Path:
 def picture_or_table(text: Any) -> Path:
     """Return a file for a picture or a table, as `picture` does."""
     return picture(text, tuple(TABLES))
+
+
+def usual_folder(command: str, names: Iterable[str], digest: str) -> Path:
+    """Return the folder below `results/` of a call without --out."""
+    words = re.sub(r"[^\w-]+", "-", "-".join(names))[:MOST_OF_NAME].strip("-")
+    return Path("results") / f"{command}-{words}-{digest}"
 
 
 def integer_option(help_: str) -> Any:

@@ -18,6 +18,7 @@ from dp_bandit_envs.algorithms import ALGORITHMS
 from dp_bandit_envs.algorithms.specs import import_by_name, read_import, readable, short_name
 from dp_bandit_envs.checks import near_names
 from dp_bandit_envs.cli.data_commands import describe_ledger, open_ledger
+from dp_bandit_envs.cli.options import usual_folder
 from dp_bandit_envs.cli.terminal import INTERRUPTED, console, errors, leave_at_once, rate, say
 from dp_bandit_envs.envs.registration import IDS
 from dp_bandit_envs.experiments.arguments import experiment_from
@@ -41,8 +42,6 @@ from dp_bandit_envs.privacy.guarantee import CONVENTION
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-MOST_OF_NAME = 24
-"""How many letters of the environments' names are in the name of a folder."""
 OF_MEANS = View("external_regret", "mean")
 PERSON = "person"
 """The word after --at-guarantee that asks for the guarantee of a person."""
@@ -117,9 +116,8 @@ def run_games(
 def _usual_folder(experiment: Experiment) -> Path:
     """Return the folder below `results/` of a run, or a finished run's folder that is part of it and can grow."""
     games = dict.fromkeys((re.findall(r"\w+", game.key) or ["game"])[0] for game in experiment.games)
-    results = Path("results")
-    folder = results / f"run-{'-'.join(games)[:MOST_OF_NAME].strip('-')}-{experiment.digest()}"
-    return folder if folder.exists() else find_growing(results, experiment.configuration()) or folder
+    folder = usual_folder("run", games, experiment.digest())
+    return folder if folder.exists() else find_growing(folder.parent, experiment.configuration()) or folder
 
 
 def produce(

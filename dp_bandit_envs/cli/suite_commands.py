@@ -5,9 +5,9 @@ import math
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
-from dp_bandit_envs.cli.options import parse_numbers
+from dp_bandit_envs.cli.options import parse_numbers, usual_folder
 from dp_bandit_envs.cli.terminal import console, say
 from dp_bandit_envs.files import write_whole
 from dp_bandit_envs.suite import AXES, LEVELS, SIZES, ScoreCard, evaluate, identification_tasks, join, load, tasks
@@ -18,6 +18,9 @@ from dp_bandit_envs.suite.reference import REFERENCE_SEED
 from dp_bandit_envs.suite.sheet import MOST_DOTS, PRIVATE_LEVELS, level_in_words, lines_of_reference
 from dp_bandit_envs.suite.task_table import size_name
 
+CELLS: Final = Path("results/suite")
+"""Where calls without --out keep what was played; each card has a folder of its own."""
+
 
 def score_agents(
     words: Sequence[str],
@@ -25,7 +28,7 @@ def score_agents(
     size: str,
     epsilon: list[str] | None,
     axes: list[str] | None,
-    out: Path,
+    out: Path | None,
     seed: int | None,
     seconds: float,
     jobs: int,
@@ -54,7 +57,7 @@ def score_agents(
         size=size,
         epsilon=parse_levels(epsilon),
         tasks=axes,
-        folder=out / "cells",
+        folder=(out or CELLS) / "cells",
         seed=REFERENCE_SEED if seed is None else seed,
         seconds=seconds,
         jobs=jobs,
@@ -70,8 +73,10 @@ def parse_levels(texts: Sequence[str] | None) -> list[float | None]:
     return levels or list(LEVELS_OF_A_CARD)
 
 
-def write_card(scores: ScoreCard, out: Path) -> None:
+def write_card(scores: ScoreCard, out: Path | None) -> None:
     """Print the sheet, and write it, the card, and its picture if there is a score and matplotlib is installed."""
+    names = dict.fromkeys(cell["agent"] for cell in scores.cells)
+    out = out or usual_folder("suite", names, scores.values["digest"][:8])
     sheet = scores.sheet(console.width if console.is_terminal else math.inf)
     say(sheet)
     if sheet != str(scores):

@@ -54,6 +54,13 @@ def test_an_agent_is_scored_and_its_card_sheet_and_picture_are_written(dp_bandit
     assert (tmp_path / "out" / "card.json").read_bytes() == text
 
 
+def test_another_call_keeps_the_first_card(dp_bandit, tmp_path):
+    for name in ("DP-IMED", "DP-KLUCB", "DP-IMED", "Clipped-Lap:base=TS"):
+        assert dp_bandit("suite", name, *EASY)[0] == 0
+    cards = [suite.load(path) for path in sorted((tmp_path / "results").glob("suite-*/card.json"))]
+    assert [card.cells[0]["agent"] for card in cards] == ["Clipped-Lap (base=TS)", "DP-IMED", "DP-KLUCB"]
+
+
 def test_cards_are_joined(dp_bandit, tmp_path):
     for name in ("DP-IMED", "DP-KLUCB"):
         assert dp_bandit("suite", name, *EASY, "--out", name)[0] == 0
