@@ -156,7 +156,7 @@ def totals_of(
     intervals: Mapping[tuple[str, float | None], tuple[float, float]],
     are_apart: Callable[[Mapping[str, Any], Mapping[str, Any]], bool],
 ) -> list[dict[str, Any]]:
-    """Return the total of each agent at each level, and its ranks where every core task was played.
+    """Return the total of each agent at each level, and its ranks where every core task was played to the end.
 
     `"rank"` is the rank among the agents of the card; `"field"` is its rank among the package's algorithms in the
     reference, which were played in other games.
@@ -173,7 +173,8 @@ def totals_of(
         standing = standing_of({cell["task"]: (cell["score"], cell.get("error", 0.0)) for cell in core})
         half = NORMAL_95 * standing.error
         low, high = intervals.get((agent, level), (standing.total - half, standing.total + half))
-        ranking = reference().ranking(size, level) if len(core) == len(CORE) else []
+        failed = sum(cell.get("cannot") == "failed" for cell in core)
+        ranking = reference().ranking(size, level) if len(core) == len(CORE) and not failed else []
         rank = rank_among(standing.total, standing.error, ranking)
         totals.append(
             {
@@ -189,9 +190,11 @@ def totals_of(
                 "rank": None,
                 "field": {"rank": rank, "algorithms": len(ranking)} if ranking else None,
             }
+            | ({"failed": failed} if failed else {})
         )
     for level in {total["level"] for total in totals}:
-        rank_totals([total for total in totals if total["level"] == level and total["coverage"] == 1], are_apart)
+        whole = [total for total in totals if total["coverage"] == 1 and "failed" not in total]
+        rank_totals([total for total in whole if total["level"] == level], are_apart)
     return totals
 
 
@@ -281,7 +284,7 @@ class ScoreCard:
         axes = self._axes()
         rows = []
         for total in self.values["totals"]:
-            rank = "" if total["rank"] is None else str((total["field"] or total)["rank"])
+            rank = "failed" if "failed" in total else str((total["field"] or total)["rank"] or "")
             means = [f"{total['axes'][axis]:.2f}" if axis in total["axes"] else "" for axis in axes]
             score = f"{total['total']:.2f} [{total['low']:.2f}, {total['high']:.2f}]"
             rows.append([total["agent"], level_in_words(total["level"]), rank, score, *means])
@@ -325,7 +328,8 @@ class ScoreCard:
     def named_agents(self) -> list[str]:
         """Return at most three agents with scores, in the card's order: that with the largest total, and the first."""
         agents = list(dict.fromkeys(cell["agent"] for cell in self.values["cells"] if cell["score"] is not None))
-        totals = {agent: [row["total"] for row in self.values["totals"] if row["agent"] == agent] for agent in agents}
+        ended = [total for total in self.values["totals"] if "failed" not in total]
+        totals = {agent: [total["total"] for total in ended if total["agent"] == agent] for agent in agents}
         best = max(agents, key=lambda agent: np.mean(totals[agent] or [-math.inf]))
         return agents[:MOST_DOTS] if best in agents[:MOST_DOTS] else [*agents[: MOST_DOTS - 1], best]
 
@@ -350,6 +354,8 @@ class ScoreCard:
             lines.append("Ranks are among these agents: the package's reference has none at this size and level.")
         elif self.values["totals"]:
             lines.append("There are no ranks, which need every task with arms.")
+        if any("failed" in total for total in self.values["totals"]):
+            lines.append("Agents that failed in a task have no rank and stand last, whatever their total.")
         for level in self.values["levels"]:
             totals = [total for total in self.values["totals"] if total["level"] == level]
             if totals:

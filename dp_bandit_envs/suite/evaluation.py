@@ -63,8 +63,8 @@ def evaluate(
 
     Every agent plays every task that it can play, at every level. Algorithms with a mechanism are calibrated to
     guarantee the level in each task; agents without a mechanism play with the standard wrapper (`Clipped-Lap`). A cell
-    without a score has a reason: another kind of game, no guarantee at this level, or a failure, which counts 0. The
-    guarantee is audited briefly; a refuted claim has no score.
+    without a score has a reason: another kind of game, no guarantee at this level, or a failure, which counts 0 and
+    costs the rank. The guarantee is audited briefly; a refuted claim has no score.
 
     Args:
         agents: One or several, as for `compare`, or a mapping from names to them: a name such as `"DP-KLUCB"`, an

@@ -44,7 +44,7 @@ def lines_of_ranking(
     chance = first_as_chance([(row.low, row.high) for row in ranking])
     agents = {total["agent"] for total in totals}
     package = [row for row in ranking[:chance] if row.name not in agents][:BEST_SHOWN]
-    rows = [(row_of(total), "> ") for total in totals] + [(row, "  ") for row in package]
+    rows = [(row_of(total), "> ") for total in totals if "failed" not in total] + [(row, "  ") for row in package]
     lines = [line_of_row(row, mark, axes) for row, mark in sorted(rows, key=lambda pair: -pair[0].total)]
     if chance < len(ranking):
         first = ranking[chance]
@@ -52,7 +52,7 @@ def lines_of_ranking(
             f"{first.rank:>4}    from here on as good as chance: {len(ranking) - chance} of the package's"
             f" {len(ranking)} algorithms, {first.name} the first"
         )
-    return lines
+    return lines + [line_of_row(row_of(total), "> ", axes) for total in totals if "failed" in total]
 
 
 def row_of(total: Mapping[str, Any]) -> RankedRow:

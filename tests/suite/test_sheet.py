@@ -7,6 +7,7 @@ import pytest
 
 from dp_bandit_envs import suite
 from dp_bandit_envs.plots.scores_figure import ScorePanel, scores_figure
+from dp_bandit_envs.suite.card import apart_by_errors, totals_of
 from dp_bandit_envs.suite.reference import RankedRow, reference
 from dp_bandit_envs.suite.sheet import (
     ALL_AXES,
@@ -39,6 +40,20 @@ def test_an_agent_stands_among_the_best_and_the_rest_is_one_line():
     # An agent that is as good as chance stands above that line, and one of the package's names stands once.
     lines = lines_of_ranking([total_of("A", 0.8, 1), total_of("mine", -0.1, 4)], RANKING, ["drift"])
     assert [line.split()[1:3] for line in lines[:3]] == [[">", "A"], ["B", "0.50"], [">", "mine"]]
+
+
+@pytest.mark.parametrize("failing", [1, len(CORE)])
+def test_who_fails_in_a_task_outranks_nobody(failing):
+    weak = [{"agent": "weak", "level": 1.0, "task": task, "score": -0.1, "error": 0.01} for task in CORE]
+    crashing = [{**cell, "agent": "crashing", "score": 0.5} for cell in weak]
+    crashing[:failing] = [{**cell, "score": 0.0, "cannot": "failed"} for cell in crashing[:failing]]
+    first, second = totals = totals_of([*crashing, *weak], "tiny", {}, apart_by_errors)
+    assert first["total"] > second["total"] and first["failed"] == failing and "failed" not in second
+    assert first["rank"] is first["field"] is None and second["rank"] == 1 and second["field"]["rank"] > 1
+    lines = lines_of_ranking(totals, RANKING, ["drift"])
+    assert lines[-1].split()[:2] == [">", "crashing"] and any("> weak" in line for line in lines[:-1])
+    card = suite.ScoreCard({"cells": [*crashing, *weak], "totals": totals})
+    assert [row.split(",")[2] for row in card.table("csv").splitlines()[1:]] == ["failed", str(second["field"]["rank"])]
 
 
 def test_the_reference_is_printed_by_axis_and_the_best_of_an_axis_play_all_its_tasks():
