@@ -16,7 +16,7 @@ from dp_bandit_envs.checks import require
 from dp_bandit_envs.experiments.tables import written
 from dp_bandit_envs.files import write_whole
 from dp_bandit_envs.protocols import FloatArray
-from dp_bandit_envs.suite.reference import rank_among, reference
+from dp_bandit_envs.suite.reference import REFERENCE_SEED, rank_among, reference
 from dp_bandit_envs.suite.scores import (
     FLOOR,
     NORMAL_95,
@@ -349,7 +349,10 @@ class ScoreCard:
             " privacy."
         ]
         if any(total["field"] for total in self.values["totals"]):
-            lines.append("Ranks are beside the package's algorithms that play every task with arms; > marks yours.")
+            lines.append(
+                "Ranks are beside the package's algorithms that play every task with arms, in games of seed"
+                f" {REFERENCE_SEED}; > marks yours."
+            )
         elif any(total["rank"] for total in self.values["totals"]):
             lines.append("Ranks are among these agents: the package's reference has none at this size and level.")
         elif self.values["totals"]:

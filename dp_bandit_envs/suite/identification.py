@@ -326,8 +326,8 @@ class IdentificationCard(ScoreCard):
         played = [task for task in MEANS if _short(task) in axes]
         while axes and len(head_of(1.0, axes)) > width:
             axes.pop()
-        if any(total["field"] for total in self.values["totals"]):
-            lines.append("Ranks are beside the package's algorithms; > marks yours.")
+        if size in identification_reference():
+            lines.append(f"The package's algorithms play games of seed {REFERENCE_SEED}; > marks yours.")
         for level in self.values["levels"]:
             if totals := [total for total in self.values["totals"] if total["level"] == level]:
                 lines += ["", head_of(level, axes), *lines_of_ranking(totals, _stopping(size, level, played), axes)]

@@ -1,5 +1,6 @@
 """The presentation of a card: ranks among the package's algorithms, as text, as a table and as a picture."""
 
+import itertools
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
@@ -17,6 +18,7 @@ MOST_DOTS: Final = 3
 BEST_SHOWN: Final = 3
 """How many of the package's algorithms are shown above and beside an agent."""
 NAME_WIDTH: Final = 26
+CHANCE: Final = ", no better than chance"
 
 
 def level_in_words(level: float | None) -> str:
@@ -34,24 +36,29 @@ def at_levels(*levels: float | None) -> str:
 def lines_of_ranking(
     totals: Sequence[Mapping[str, Any]], ranking: Sequence[RankedRow], axes: Sequence[str]
 ) -> list[str]:
-    """Return the lines of one level: agents among the best of the package, and the players no better than chance.
+    """Return the lines of one level: agents among the best of the package, and how many others stand between them.
 
     Args:
         totals: The totals of the card at this level.
         ranking: The package's algorithms at this level and size, the best first; empty without ranks.
         axes: The axes to show.
     """
-    chance = first_as_chance([(row.low, row.high) for row in ranking])
     agents = {total["agent"] for total in totals}
-    package = [row for row in ranking[:chance] if row.name not in agents][:BEST_SHOWN]
-    rows = [(row_of(total), "> ") for total in totals if "failed" not in total] + [(row, "  ") for row in package]
-    lines = [line_of_row(row, mark, axes) for row, mark in sorted(rows, key=lambda pair: -pair[0].total)]
-    if chance < len(ranking):
-        first = ranking[chance]
-        lines.append(
-            f"{first.rank:>4}    from here on as good as chance: {len(ranking) - chance} of the package's"
-            f" {len(ranking)} algorithms, {first.name} the first"
-        )
+    chance = first_as_chance([(row.low, row.high) for row in ranking])
+    kinds = dict.fromkeys([row.name for row in ranking[chance:]], CHANCE)
+    best = [row.name for row in ranking[:chance] if row.name not in agents][:BEST_SHOWN]
+    kinds |= dict.fromkeys(best, "  ") | dict.fromkeys(agents, "> ")
+    rows = [row_of(total) for total in totals if "failed" not in total]
+    rows = sorted([*rows, *(row for row in ranking if row.name not in agents)], key=lambda row: -row.total)
+    lines = []
+    for kind, group in itertools.groupby(rows, key=lambda row: kinds.get(row.name, "")):
+        of_kind = list(group)
+        first = of_kind[0]
+        hidden = f"{first.rank or '':>4}    {len(of_kind)} of the package's {len(ranking)} algorithms"
+        if kind in ("  ", "> ") or len(of_kind) == 1:
+            lines += [line_of_row(row, "> " if kind == "> " else "  ", axes) for row in of_kind]
+        else:
+            lines.append(f"{hidden}{kind}, {first.name} the first")
     return lines + [line_of_row(row_of(total), "> ", axes) for total in totals if "failed" in total]
 
 
