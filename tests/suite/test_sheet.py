@@ -39,17 +39,18 @@ def test_an_agent_stands_among_the_best_and_the_rest_is_one_line():
     assert len(lines) == 4
     # An agent stands among those no better than chance by its total, and one of the package's names stands once.
     lines = lines_of_ranking([total_of("A", 0.8, 1), total_of("mine", -0.1, 4)], RANKING, ["drift"])
-    assert [line.split()[1:3] for line in lines] == [[">", "A"], ["B", "0.50"], ["1", "of"], [">", "mine"], ["1", "of"]]
+    assert [line.split()[1:3] for line in lines[:3]] == [[">", "A"], ["B", "0.50"], ["C", "0.10"]]
+    assert [line.split()[1:3] for line in lines[3:]] == [[">", "mine"], ["D", "-0.20"]]
 
 
 def test_every_algorithm_of_the_package_is_counted_once_and_in_order():
     ranking = [ranked(name, 0.9 - index / 10, index + 1, 0.1 - (index > 6)) for index, name in enumerate("ABCDEFGHI")]
     lines = lines_of_ranking([total_of("mine", 0.45, 6), total_of("I", 0.1, 9)], ranking, ["drift"])
     assert [line.split()[:2] for line in lines] == [
-        ["1", "A"], ["2", "B"], ["3", "C"], ["4", "2"], ["6", ">"], ["6", "2"], ["8", "1"], ["9", ">"]
+        ["1", "A"], ["2", "B"], ["3", "C"], ["4", "2"], ["6", ">"], ["6", "2"], ["8", "H"], ["9", ">"]
     ]  # fmt: skip
-    assert "2 of the package's 9 algorithms, D the first" in lines[3] and "chance, H the first" in lines[6]
-    assert not any("chance" in line for line in lines[:6])
+    assert "2 of the package's 9 algorithms, D the first" in lines[3]
+    assert not any("chance" in line for line in lines)
 
 
 @pytest.mark.parametrize("failing", [1, len(CORE)])
@@ -163,12 +164,8 @@ def test_a_card_is_printed_drawn_and_ranked():
     total = scores.totals[0]
     assert total["total"] == pytest.approx(own.total, abs=1e-3)
     assert total["field"]["rank"] <= own.rank and total["field"]["algorithms"] == len(ranking)
-    assert (
-        "> DP-IMED" in text
-        and "> Uniform" in text
-        and "no better than chance" in text
-        and "in games of seed 43" in text
-    )
+    parts = ("> DP-IMED", "> Uniform", "no better than chance", "in games of seed 43")
+    assert all(part in text for part in parts)
     assert "audit finds exactly 1" in text and max(map(len, text.splitlines())) < 140
     assert len(scores.plot().axes) == 1
     assert scores.table("csv").splitlines()[1].startswith(f"DP-IMED,1,{total['field']['rank']},")
