@@ -137,8 +137,9 @@ def with_privacy(spec: AlgorithmSpec, request: PrivacyRequest, game: Environment
     if (spec.factory is not None or not spec.takes_epsilon) and built.guarantee_in(game).model == "none":
         return spec
     measure = functools.partial(Algorithm.guarantee_in, env=game)
-    parameters = _search(spec, (epsilon, request.delta or 0.0), measure, horizon, rounds)
-    return dataclasses.replace(spec, parameters=parameters, asked=epsilon, calibrated=True)
+    delta = request.delta or 0.0
+    parameters = _search(spec, (epsilon, delta), measure, horizon, rounds)
+    return dataclasses.replace(spec, parameters=parameters, asked=epsilon, asked_delta=delta, calibrated=True)
 
 
 def read_player(

@@ -86,6 +86,7 @@ class AlgorithmSpec:
         trials: The least number of its games.
         base_label: The label without the epsilon, in a comparison of several; by default the label.
         asked: The requested epsilon; None for its own.
+        asked_delta: The requested delta of a calibrated guarantee.
         factory: Makes an algorithm outside the table from the parameters.
         calibrated: Whether the parameters were calibrated to a guarantee.
         signature: The parameters of the function that makes it, by name.
@@ -98,6 +99,7 @@ class AlgorithmSpec:
     trials: int = 0
     base_label: str = ""
     asked: float | None = None
+    asked_delta: float = 0.0
     factory: Callable[..., Algorithm] | None = dataclasses.field(default=None, repr=False)
     calibrated: bool = False
     signature: Mapping[str, inspect.Parameter] = dataclasses.field(default_factory=dict, repr=False)

@@ -23,7 +23,7 @@ from dp_bandit_envs.cli.terminal import INTERRUPTED, console, errors, leave_at_o
 from dp_bandit_envs.envs.registration import IDS
 from dp_bandit_envs.experiments.arguments import experiment_from
 from dp_bandit_envs.experiments.comparison import Comparison, comparison_of, run_study
-from dp_bandit_envs.experiments.entries import Entry
+from dp_bandit_envs.experiments.entries import Entry, convention_of
 from dp_bandit_envs.experiments.experiment import Experiment, Results
 from dp_bandit_envs.experiments.progress import progress_of
 from dp_bandit_envs.experiments.report import (
@@ -37,7 +37,6 @@ from dp_bandit_envs.experiments.report import (
 from dp_bandit_envs.experiments.store import find_growing
 from dp_bandit_envs.experiments.tables import terminal_table
 from dp_bandit_envs.metrics import mean_and_standard_error, median_and_tail, median_of_means
-from dp_bandit_envs.privacy.guarantee import CONVENTION
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -160,7 +159,8 @@ def produce(
 def print_regrets(comparison: Comparison, view: View) -> None:
     """Print a table with a row for each algorithm in each game, and the meaning of its numbers."""
     console.print(
-        f"{format_measure(view.measure)} after the last round: {view.centre} (median / 99 % quantile); {CONVENTION}",
+        f"{format_measure(view.measure)} after the last round: {view.centre} (median / 99 % quantile);"
+        f" {convention_of(comparison.entries)}",
         highlight=False,
         style="italic",
     )

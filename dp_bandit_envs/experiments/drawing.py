@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.errors import WrongTypeError
-from dp_bandit_envs.experiments.entries import Entries, Entry, by_epsilon
+from dp_bandit_envs.experiments.entries import Entries, Entry, by_epsilon, convention_of
 from dp_bandit_envs.experiments.tables import in_latex
 from dp_bandit_envs.metrics import BANDS
 from dp_bandit_envs.plots.curves_figure import (
@@ -22,7 +22,7 @@ from dp_bandit_envs.plots.curves_figure import (
     curves_figure,
     draw_on_axes,
 )
-from dp_bandit_envs.privacy.guarantee import CONVENTION, ShownEpsilon, format_levels, label_of
+from dp_bandit_envs.privacy.guarantee import ShownEpsilon, format_levels, label_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -132,7 +132,9 @@ def write_note(comparison: Entries, content: PlotContent, format: str) -> str:
         guarantee = "".join(words + format_levels(of_words).strip("()") for words, of_words in of_name.items())
         names_by_guarantee.setdefault(guarantee, []).append(shown[name])
     guarantees = "; ".join(f"{', '.join(names)}: {words}" for words, names in names_by_guarantee.items())
-    words = f"{curve_panels.note[:1].upper()}{curve_panels.note[1:]}. {guarantees}; {CONVENTION}."
+    words = (
+        f"{curve_panels.note[:1].upper()}{curve_panels.note[1:]}. {guarantees}; {convention_of(comparison.entries)}."
+    )
     return in_latex(words) if format == "latex" else re.sub(r"\beps (?=\d)", "epsilon = ", words)
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from dp_bandit_envs import checks
 from dp_bandit_envs.errors import WrongTypeError
 from dp_bandit_envs.experiments.configurations import Cell, cells_of
-from dp_bandit_envs.privacy.guarantee import ShownEpsilon
+from dp_bandit_envs.privacy.guarantee import CONVENTION, ShownEpsilon
 from dp_bandit_envs.protocols import FloatArray, IntArray
 from dp_bandit_envs.simulation.results import MEASURES, STOPPING, of_measure
 
@@ -180,6 +180,12 @@ def entry_of(cell: Cell, rounds: IntArray, measures: Mapping[str, NDArray[Any]])
 def _level(stored: Sequence[Any]) -> ShownEpsilon:
     epsilon, delta, exact = stored
     return ShownEpsilon(float(epsilon), delta, exact)
+
+
+def convention_of(entries: Iterable[Entry]) -> str:
+    """Return which epsilon of each guarantee is shown."""
+    is_asked = any(entry.calibrated and entry.level.delta > 0 for entry in entries)
+    return f"{CONVENTION}; where a delta was asked for, the least at that" if is_asked else CONVENTION
 
 
 def measures_of(arrays: Iterable[str], prefix: str) -> list[str]:

@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from dp_bandit_envs.algorithms.specs import GameSpec
-from dp_bandit_envs.experiments.entries import Entries, Entry
+from dp_bandit_envs.experiments.entries import Entries, Entry, convention_of
 from dp_bandit_envs.experiments.experiment import Experiment, Results, labels_of
 from dp_bandit_envs.experiments.store import ResultsFolder
 from dp_bandit_envs.experiments.tables import markdown_table, summary_of_folder
 from dp_bandit_envs.metrics import median_of_means, summary
-from dp_bandit_envs.privacy.guarantee import CONVENTION, UNITS, ShownEpsilon, format_levels, label_of
+from dp_bandit_envs.privacy.guarantee import UNITS, ShownEpsilon, format_levels, label_of
 from dp_bandit_envs.protocols import FloatArray
 from dp_bandit_envs.seeding import KNOWN_SEED
 
@@ -340,7 +340,8 @@ def report_md(
         where = f", {comparison.name}" if len(comparisons) > 1 else ""
         heading = f"## {format_measure(view.measure)} after the last round{where}"
         parts.append(f"{heading}\n\n{_regrets(comparison, view)}")
-    parts.append(f"## Privacy guarantees: {CONVENTION}\n\n{_guarantees(comparisons)}\n\n{ABOUT_GUARANTEES}")
+    convention = convention_of(entry for comparison in comparisons for entry in comparison.entries)
+    parts.append(f"## Privacy guarantees: {convention}\n\n{_guarantees(comparisons)}\n\n{ABOUT_GUARANTEES}")
     if claims:
         rows = [(claim.says, claim.seen, claim.answer) for claim in claims]
         head = (f"{view.claimed_by[0].lower()}{view.claimed_by[1:]} says", "seen here", "holds?")
@@ -435,7 +436,7 @@ def _regrets(comparison: Entries, view: View) -> str:
         row = {
             "game": entry.title,
             "algorithm": entry.name,
-            f"guarantee ({CONVENTION})": str(entry.level),
+            f"guarantee ({convention_of(comparison.entries)})": str(entry.level),
             "trials": f"{len(last):,}",
             "mean ± s.e.": f"{numbers['mean']:,.1f} ± {numbers['standard_error']:,.1f}",
             "median / 99 % quantile": f"{numbers['median']:,.1f} / {numbers['quantile_99']:,.1f}",

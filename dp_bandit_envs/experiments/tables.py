@@ -8,11 +8,11 @@ from collections.abc import Callable, Container, Mapping, Sequence
 from typing import Any, Final
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.experiments.entries import Entry, entries_of
+from dp_bandit_envs.experiments.entries import Entry, convention_of, entries_of
 from dp_bandit_envs.experiments.paired_tests import LEAST_TRIALS, pair_tests
 from dp_bandit_envs.experiments.store import ResultsFolder, read_finished
 from dp_bandit_envs.metrics import summary
-from dp_bandit_envs.privacy.guarantee import CONVENTION, UNITS, WITH_EXACT_NOISE
+from dp_bandit_envs.privacy.guarantee import UNITS, WITH_EXACT_NOISE
 from dp_bandit_envs.text import aligned_table, html_table
 from dp_bandit_envs.typesetting import set_mathematics
 
@@ -89,7 +89,7 @@ def table(entries: Sequence[Entry], format: str, measure: str) -> str:
     best = _as_good_as_the_best(entries, measure)
     bold = {(index, head.index(f"mean {name}")) for index, entry in enumerate(entries) if _key(entry) in best}
     what = "; ".join([name.capitalize(), *(SHARED[column].format(rows[0][column]) for column in shared)])
-    sentences = [f"{what}; {CONVENTION}"]
+    sentences = [f"{what}; {convention_of(entries)}"]
     return latex_table(head, cells, [*sentences, *_about_bold(best)], bold)
 
 
@@ -108,12 +108,12 @@ def wide_table(entries: Sequence[Entry], format: str, measure: str) -> str:
     what = f"Mean {measure.replace('_', ' ')} ± standard error"
     if format != "latex":
         text = written(head, rows, format)
-        note = f"{what}; {CONVENTION}."
+        note = f"{what}; {convention_of(entries)}."
         return {"csv": text, "html": f"{text}\n<p>{note}</p>"}.get(format, f"{text}\n\n{note}")
     best = _as_good_as_the_best(entries, measure)
     players = enumerate(of_players.values())
     first = 2
-    sentences = [f"{what}; {CONVENTION}"]
+    sentences = [f"{what}; {convention_of(entries)}"]
     if len(set(guarantees)) == 1:
         head, rows, first = ["algorithm", *titles], [[row[0], *row[2:]] for row in rows], 1
         sentences.insert(0, f"Guarantee of all: {guarantees[0]}")

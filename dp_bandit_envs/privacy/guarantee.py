@@ -484,15 +484,21 @@ class ShownEpsilon(NamedTuple):
         return format_levels([self])
 
 
-def shown_epsilon(guarantee: PrivacyGuarantee) -> ShownEpsilon:
+def shown_epsilon(guarantee: PrivacyGuarantee, delta: float = 0.0) -> ShownEpsilon:
     """Return the (epsilon, delta) shown for a guarantee in every table and legend.
 
     This is pure epsilon-DP up to `PURE`, or if no smaller epsilon holds at `DELTA`; otherwise the smallest epsilon at
     `DELTA`, including fast draws; otherwise the guarantee's own pair. A pure epsilon above `EXACT` holds for exact
     noise: fast draws add a delta.
+
+    Args:
+        guarantee: The guarantee.
+        delta: Above 0 the delta that was asked for: the smallest epsilon at this delta is shown.
     """
     if guarantee.model == "none":
         return ShownEpsilon(math.inf, 0.0)
+    if delta > 0:
+        return ShownEpsilon(guarantee.epsilon_at(delta), delta)
     pure = guarantee.pure_epsilon
     least = guarantee.epsilon_at(DELTA) if pure > PURE else pure
     if least < pure:

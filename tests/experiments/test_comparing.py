@@ -160,6 +160,24 @@ def test_a_delta_reaches_those_that_take_one():
     assert private.guarantee == str(asked) and private.level == shown_epsilon(asked) and asked.epsilon_at(1e-3) <= 5
 
 
+@pytest.mark.parametrize("delta", [1e-6, 1e-3])
+def test_the_delta_that_was_asked_for_is_shown_wherever_its_epsilon_is(delta):
+    """Private-UCB meets (1, delta) with a pure epsilon above 1; the words on it stay."""
+    names = ["Private-UCB", "UCB"]
+    compared = compare(MEANS, names, epsilon=1, delta=delta, at_guarantee=True, **SMALL)
+    private, free = compared
+    assert private.level == (pytest.approx(1, rel=2e-6), delta, False) and free.level == (np.inf, 0, False)
+    assert "delta" in private.guarantee
+    assert f",{delta:.10g},central;" in compared.table("csv")
+    for text in (compared.plot_note(), compared.table("latex"), compared.table(wide=True), compared.report().text):
+        assert "where a delta was asked for" in text
+    assert f"Private-UCB: epsilon = 1, delta {delta:.3g};" in compared.plot_note()
+    for given in ({}, {"delta": delta}):
+        assert "asked for" not in compare(MEANS, names, epsilon=1, **given, **SMALL).plot_note()
+    pure = compare(MEANS, names, epsilon=1, at_guarantee=True, **SMALL)
+    assert pure[0].level.delta == 0 and "where a delta" not in pure.plot_note()
+
+
 def with_delta(*, epsilon=1.0, delta=1e-6):
     """Return DP-UCB-INT with another default."""
     return make_algorithm("DP-UCB-INT", epsilon=epsilon, delta=delta)
