@@ -119,23 +119,25 @@ def write_note(comparison: Entries, content: PlotContent, format: str) -> str:
     panels, appearance = content.panels(comparison), Appearance(is_shaded=content.band is not None)
     curve_panels = CurvePanels.prepare(panels, **content.settings(comparison), appearance=appearance)
     shown = {curve.name: curve.shown_name for panel in panels for curve in panel.curves}
-    levels: dict[str, dict[str, dict[ShownEpsilon, None]]] = {}
-    for entry in comparison.entries:
-        # Of a round, and of what is protected longest: a person if the data have persons.
-        for words, level in [
-            ("", entry.level),
-            *((f", for a {unit} ", of) for unit, of in [*entry.units.items()][-1:]),
-        ]:
-            levels.setdefault(entry.algorithm, {}).setdefault(words, {})[level] = None
     names_by_guarantee: dict[str, list[str]] = {}
-    for name, of_name in levels.items():
-        guarantee = "".join(words + format_levels(of_words).strip("()") for words, of_words in of_name.items())
+    for name in comparison.algorithms:
+        guarantee = _guarantee([entry for entry in comparison.entries if entry.algorithm == name])
         names_by_guarantee.setdefault(guarantee, []).append(shown[name])
     guarantees = "; ".join(f"{', '.join(names)}: {words}" for words, names in names_by_guarantee.items())
     words = (
         f"{curve_panels.note[:1].upper()}{curve_panels.note[1:]}. {guarantees}; {convention_of(comparison.entries)}."
     )
     return in_latex(words) if format == "latex" else re.sub(r"\beps (?=\d)", "epsilon = ", words)
+
+
+def _guarantee(entries: Sequence[Entry]) -> str:
+    """Return the guarantee of a round, and of what is protected longest: a person if the data have persons."""
+    levels: dict[str, dict[ShownEpsilon, None]] = {}
+    for entry in entries:
+        of_units = [(f", for a {unit} ", level) for unit, level in entry.units.items()]
+        for words, level in [("", entry.level), *of_units[-1:]]:
+            levels.setdefault(words, {})[level] = None
+    return "".join(words + format_levels(of_words).strip("()") for words, of_words in levels.items())
 
 
 def _checked_size(size: Any) -> tuple[float, float]:
@@ -280,7 +282,10 @@ def _over_sizes(size: str) -> Callable[[Entries, str], list[Panel]]:
 
 
 def _curve(name: str, entries: Sequence[Entry], at: Any, samples: Any) -> Curve:
-    return Curve(name, label_of(name, list(dict.fromkeys(one.level for one in entries))), at, samples)
+    label = label_of(name, list(dict.fromkeys(one.level for one in entries)))
+    # What was asked for may be the guarantee of a person.
+    asked_for = any(one.calibrated and one.units for one in entries)
+    return Curve(name, f"{name} ({_guarantee(entries)})" if asked_for else label, at, samples)
 
 
 PANELS: dict[str, Callable[[Entries, str], list[Panel]]] = {

@@ -203,6 +203,10 @@ def test_a_note_says_what_a_person_has_where_the_data_have_persons(tmp_path):
     game = f"Replay:gains={tmp_path / 'calls.csv'},persons=caller"
     calls = compare(game, ["DP-KLUCB", "UCB"], epsilon=1, at_guarantee="person", trials=2, progress=False)
     assert "DP-KLUCB: epsilon = 0.2, for a person epsilon = 1; UCB: no privacy;" in calls.plot_note()
+    labels = [curve.label for panel in PANELS["round"](calls, "external_regret") for curve in panel.curves]
+    assert labels == ["DP-KLUCB (eps 0.2, for a person eps 1)", "UCB (no privacy)"]
+    at_parameter = compare(game, ["DP-KLUCB"], epsilon=1, trials=2, progress=False)
+    assert PANELS["round"](at_parameter, "external_regret")[0].curves[0].label == "DP-KLUCB (eps 1)"
 
 
 def test_wrong_wishes_are_refused_with_a_way_out(six, panels):
