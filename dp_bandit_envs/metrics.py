@@ -295,6 +295,8 @@ def describe_band(kind: str, trials: str | int, fewest: int | None = None, drawn
         fewest: The smallest number of trials of a line, for the number of groups of a median of means.
         drawn: The form in which the band is drawn.
     """
+    if str(trials) == "1":
+        return "line: one trial"
     if kind == "ci":
         return f"line: mean of {trials} trials; {drawn}: its 95 % confidence interval (bootstrap)"
     if kind == "quantiles":

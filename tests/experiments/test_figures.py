@@ -209,6 +209,15 @@ def test_a_note_says_what_a_person_has_where_the_data_have_persons(tmp_path):
     assert PANELS["round"](at_parameter, "external_regret")[0].curves[0].label == "DP-KLUCB (eps 1)"
 
 
+def test_one_trial_has_no_band_in_picture_or_note():
+    one = compare("Deterministic", ["UCB"], horizon=50, trials=1)
+    assert one.plot_note().startswith("Line: one trial. UCB: no privacy;")
+    figure = one.plot()
+    assert (
+        not any("band" in text.get_text() for text in figure.texts) and "line: one trial" in figure.texts[0].get_text()
+    )
+
+
 def test_wrong_wishes_are_refused_with_a_way_out(six, panels):
     polar = plt.subplots(subplot_kw={"projection": "polar"})[1]
     one, two = plt.subplots()[1], plt.subplots(1, 2)[1]

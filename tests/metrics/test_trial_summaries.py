@@ -129,6 +129,7 @@ def test_quantiles_and_the_bootstrap_of_two_trials_by_hand():
         band_of(np.ones((2, 2)), "sd")
     words = [describe_band(kind, 30, 30) for kind in BANDS]
     assert all("30" in each for each in words) and len(set(words)) == len(words)
+    assert {describe_band(kind, trials, 1) for kind in BANDS for trials in (1, "1")} == {"line: one trial"}
 
 
 @pytest.mark.parametrize("kind", BANDS)
