@@ -1,10 +1,8 @@
 """The commands of `dp-bandit` and their arguments; the other modules of this folder implement them."""
 
 import os
-import re
 import shlex
 import sys
-import traceback
 from pathlib import Path, PurePath
 from typing import Annotated, Any
 
@@ -96,17 +94,12 @@ def main() -> None:
 
 def users_line(error: BaseException) -> str:
     """Return the line of a user's file that raised an error, as "mine.py, line 7,"; "" for other errors."""
-    from dp_bandit_envs.simulation.provenance import is_users
+    from dp_bandit_envs.simulation.provenance import is_users_file, places_of
 
-    places = [(frame.f_code.co_filename, line) for frame, line in traceback.walk_tb(error.__traceback__)]
-    # What a worker process raised comes with its traceback as text.
-    places += re.findall(r'File "(.+?)", line (\d+)', str(error.__cause__ or ""))
-    if not places:
+    places = places_of(error)
+    if not places or not is_users_file(places[-1][0]):
         return ""
     file, line = places[-1]
-    names = [name for name, module in list(sys.modules.items()) if getattr(module, "__file__", "") == file]
-    if file.startswith("<") or not all(map(is_users, names)):
-        return ""
     return f"{PurePath(file).name}, line {line},"
 
 

@@ -15,7 +15,9 @@ import importlib.machinery
 import importlib.util
 import os
 import platform
+import re
 import sys
+import traceback
 from array import array
 from collections.abc import Iterable, Iterator, Mapping
 from importlib import import_module, metadata
@@ -51,6 +53,22 @@ def code_digest(target: Any) -> str:
 def is_users(module: str) -> bool:
     """Return whether a module is the user's: not from this package, Python or a regularly installed package."""
     return not _is_known(module) and not installed_as(module)
+
+
+def is_users_file(file: str) -> bool:
+    """Return whether a file of code is the user's."""
+    names = [name for name, module in list(sys.modules.items()) if getattr(module, "__file__", "") == file]
+    return not file.startswith("<") and all(map(is_users, names))
+
+
+def places_of(error: BaseException) -> list[tuple[str, int]]:
+    """Return the files and lines of an error's traceback, the outermost first."""
+    places = [(frame.f_code.co_filename, line) for frame, line in traceback.walk_tb(error.__traceback__)]
+    # What a worker process raised comes with its traceback as text.
+    places += [(file, int(line)) for file, line in re.findall(r'File "(.+?)", line (\d+)', str(error.__cause__ or ""))]
+    if isinstance(error, SyntaxError) and error.filename:
+        places.append((error.filename, error.lineno or 0))
+    return places
 
 
 def installed_as(module: str) -> dict[str, str]:

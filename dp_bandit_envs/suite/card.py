@@ -394,9 +394,16 @@ class ScoreCard:
     def _reasons(self) -> list[str]:
         """Return a line for each reason for missing scores."""
         levels: dict[tuple[str, str, str, str], list[float | None]] = {}
+        failures: dict[str, list[str]] = {}
+        for cell in self.values["cells"]:
+            if cell.get("cannot") == "failed":
+                failures.setdefault(cell["agent"], []).append(cell["reason"])
         for cell in self.values["cells"]:
             if cell.get("cannot") in CANNOT:
                 reason = textwrap.shorten(cell["reason"], REASON_SHOWN, placeholder=" ...")
+                if cell["cannot"] == "failed":
+                    first, *others = dict.fromkeys(failures[cell["agent"]])
+                    reason = textwrap.shorten(first, REASON_SHOWN, placeholder=" ...") + " (and others)" * bool(others)
                 reason = reason if cell["cannot"] in ("guarantee", "failed", "wrong") else ""
                 key = cell["agent"], cell["task"], SHORT[cell["cannot"]], reason
                 levels.setdefault(key, []).append(cell["level"])

@@ -1,11 +1,14 @@
 """Evaluated players: an algorithm, an agent without privacy, or a training function, at a level in a task."""
 
+import contextlib
 import dataclasses
 import functools
 import importlib
 import inspect
+import io
 import math
 import sys
+import warnings
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -47,7 +50,7 @@ class SuitePlayer:
     spec: AlgorithmSpec | None
     train: Callable[[Environment], Any] | None = None
     wrapper: Wrapper | None = None
-    error: Exception | None = None
+    error: BaseException | None = None
 
     def algorithm_in(self, task: SuiteGame, size: str, level: float | None, seed: int = 0) -> Algorithm:
         """Return the algorithm for a task at a level.
@@ -170,8 +173,8 @@ def players_of(agents: Any, wrapper: Wrapper | None = None) -> list[SuitePlayer]
 def agents_of_folder(folder: Path) -> dict[str, Any]:
     """Return the agents of the Python files in a folder, by the names of the files.
 
-    Each file has a class `MyAgent`, or else one class of agents. A failed import is an `ImportError`, which fails only
-    that file's cells.
+    Each file has a class `MyAgent`, or else one class of agents. The error of a failed import fails only that file's
+    cells. What files print or warn of at import is left out.
 
     Raises:
         ValueError: If the folder has no such file.
@@ -186,10 +189,12 @@ def agents_of_folder(folder: Path) -> dict[str, Any]:
 
 def _agent_of_file(file: Path) -> Any:
     try:
-        module = importlib.import_module(file.stem)
+        with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            module = importlib.import_module(file.stem)
         module_file = Path(str(getattr(module, "__file__", "")))
         if module_file.resolve() != file.resolve():
-            raise ImportError(f"its name is taken by {module_file}; call the file something else")
+            raise ImportError(f"the name of {file.name} is taken by {module_file}; call the file something else")
         classes = [
             thing
             for thing in vars(module).values()
@@ -197,9 +202,9 @@ def _agent_of_file(file: Path) -> Any:
         ]
         agent = getattr(module, "MyAgent", classes[0] if len(classes) == 1 else None)
         if agent is None:
-            raise ImportError(f"it has no class MyAgent, and {len(classes)} other classes of agents")
+            raise ImportError(f"{file.name} has no class MyAgent, and {len(classes)} other classes of agents")
     except (Exception, SystemExit) as error:
-        return ImportError(f"{file.name}: {type(error).__name__}: {error}")
+        return error
     return agent
 
 
@@ -216,7 +221,7 @@ def is_trainer(agent: Any) -> bool:
 
 
 def _player(label: str | None, agent: Any, wrapper: Wrapper | None) -> SuitePlayer:
-    if isinstance(agent, ImportError):
+    if isinstance(agent, BaseException):
         return SuitePlayer(label or "unknown", None, error=agent)
     if is_trainer(agent):
         return SuitePlayer(label or agent.__name__, None, agent, wrapper)

@@ -2,7 +2,9 @@
 
 import dataclasses
 import math
+import re
 from collections.abc import Sequence
+from pathlib import PurePath
 from typing import Any, Final
 
 import gymnasium as gym
@@ -17,6 +19,7 @@ from dp_bandit_envs.envs.graph_env import GraphEnv
 from dp_bandit_envs.errors import NotAuditedError, NothingReleasedError, TooLongError
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.protocols import FloatArray
+from dp_bandit_envs.simulation.provenance import is_users_file, places_of
 from dp_bandit_envs.suite.task_table import SuiteGame
 from dp_bandit_envs.time_limit import limited
 
@@ -165,7 +168,12 @@ def finite(number: float) -> float | str:
 
 
 def in_short(error: BaseException) -> str:
-    """Return an error in one line of at most 300 characters."""
+    """Return an error in one line of at most 300 characters, with the line of a user's file but no gains."""
     text = " ".join(str(error).split()) or "no words"
-    is_plain = type(error).__name__ in ("WrongGameError", "UnreachableGuaranteeError")
-    return f"{'' if is_plain else f'{type(error).__name__}: '}{text}"[:LONGEST_REASON]
+    if type(error).__name__ in ("WrongGameError", "UnreachableGuaranteeError"):
+        return text[:LONGEST_REASON]
+    where = next((place for place in reversed(places_of(error)) if is_users_file(place[0])), None)
+    if where is None:
+        return f"{type(error).__name__}: {text}"[:LONGEST_REASON]
+    text = re.sub(r"\d+\.\d*(e[+-]?\d+)?", "...", text)
+    return f"{PurePath(where[0]).name}:{where[1]}: {type(error).__name__}: {text}"[:LONGEST_REASON]

@@ -19,6 +19,13 @@ class MyAgent:
     def update(self, arm, observation):
         pass
 """
+AT_LINES = {
+    "fails": "1: ModuleNotFoundError: No module named 'nothing_like_this'",
+    "finn": "9: KeyError: 'x'",
+    "gerd": "3: KeyError: ...",
+    "hugo": "1: SyntaxError:",
+}
+"""What is said of files with an error: its line, and no gains."""
 EASY = ("--axis", "stochastic/gap-0.3", "--size", "tiny", "--epsilon", "1")
 
 
@@ -35,7 +42,10 @@ def submissions(tmp_path):
     put("student_carl", select="return None")
     put("student_dora", select="raise RuntimeError('no idea')")
     put("student_endless", select="\n        while True: pass")
+    put("student_finn", select="return {}['x']")
     (folder / "student_fails.py").write_text("import nothing_like_this\n", encoding="utf-8")
+    (folder / "student_gerd.py").write_text("print('loud')\n\nraise KeyError(0.25)\n", encoding="utf-8")
+    (folder / "student_hugo.py").write_text("def hugo(:\n", encoding="utf-8")
     (folder / "_shared.py").write_text("", encoding="utf-8")
     return folder
 
@@ -76,12 +86,17 @@ def test_a_class_is_ranked_with_a_seed_of_its_own_and_bad_files_cost_themselves(
     assert code == 0, err
     card = json.loads((tmp_path / "out" / "card.json").read_text(encoding="utf-8"))
     cells = {cell["agent"].removeprefix("student_"): cell for cell in card["cells"]}
-    assert list(cells) == ["anna", "ben", "carl", "dora", "endless", "fails"] and card["seed"] == 8251
+    assert list(cells) == ["anna", "ben", "carl", "dora", "endless", *AT_LINES] and card["seed"] == 8251
     assert cells["anna"]["score"] is not None and cells["anna"]["mean"] != cells["ben"]["mean"]
-    reasons = {"carl": "None", "dora": "no idea", "endless": "stopped after 2 seconds", "fails": "nothing_like_this"}
+    reasons = {"carl": "None", "dora": "no idea", "endless": "stopped after 2 seconds", **AT_LINES}
     for name, reason in reasons.items():
         assert cells[name]["cannot"] == "failed" and cells[name]["score"] == 0 and reason in cells[name]["reason"]
-    assert "no sandbox" in out and "student_fails at epsilon = 1: failed" in out
+    for name, reason in AT_LINES.items():
+        assert [line for line in out.splitlines() if name in line and "failed" in line] == [
+            f"student_{name} at epsilon = 1: failed in stochastic/gap-0.3: {cells[name]['reason']}"
+        ]
+        assert cells[name]["reason"].startswith(f"student_{name}.py:{reason}")
+    assert "no sandbox" in out and "loud" not in out
     assert "There are no ranks" in out and "The picture has student_anna, student_ben, student_carl;" in out
 
 

@@ -208,7 +208,8 @@ def test_there_are_three_kinds_of_cannot():
         "no guarantee": None, "other game": None, **dict.fromkeys(failing, 0)
     }  # fmt: skip
     assert "out of ideas" in cells["Raising"]["reason"] and "1000" in cells["Outside"]["reason"]
-    assert cells["Leaving"]["reason"] == "SystemExit: 3"
+    line = Leaving.select_arm.__code__.co_firstlineno + 1
+    assert cells["Leaving"]["reason"] == f"test_evaluation.py:{line}: SystemExit: 3"
     assert "EXP3" in cells["no guarantee"]["reason"] and "reveal" in cells["other game"]["reason"]
     text = str(scores)
     assert "no guarantee in stochastic/gap-0.3" in text and "failed in stochastic/gap-0.3" in text

@@ -67,6 +67,19 @@ def test_who_fails_in_a_task_outranks_nobody(failing):
     assert [row.split(",")[2] for row in card.table("csv").splitlines()[1:]] == ["failed", str(second["field"]["rank"])]
 
 
+def test_an_agent_that_fails_in_several_ways_has_one_line():
+    reasons = ["mine.py:3: KeyError: 2", "mine.py:3: KeyError: 2", "mine.py:5: ValueError: no"]
+    cells = [
+        {"agent": "mine", "level": 1, "task": task, "score": 0.0, "cannot": "failed", "reason": reason}
+        for task, reason in zip(CORE, reasons, strict=False)
+    ]
+    facts = {"suite": 1, "size": "tiny", "seed": 1, "levels": [1], "totals": [], "growth": [], "audits": []}
+    for count, end in ((2, ""), (3, " (and others)")):
+        sheet = str(suite.ScoreCard({**facts, "cells": cells[:count]}))
+        (line,) = [line for line in sheet.splitlines() if "failed" in line]
+        assert line == f"mine at epsilon = 1: failed in {', '.join(CORE[:count])}: {reasons[0]}{end}"
+
+
 def test_the_reference_is_printed_by_axis_and_the_best_of_an_axis_play_all_its_tasks():
     lines = lines_of_reference("quick")
     assert sum(line.startswith("epsilon = ") for line in lines) == 3
