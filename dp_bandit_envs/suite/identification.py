@@ -33,7 +33,7 @@ from dp_bandit_envs.suite.card import (
 from dp_bandit_envs.suite.reference import REFERENCE_SEED, RankedRow, rank_among
 from dp_bandit_envs.suite.scores import NORMAL_95, game_weights, interval_of
 from dp_bandit_envs.suite.sheet import at_levels, head_of, level_in_words, line_of_row, lines_of_ranking, row_of
-from dp_bandit_envs.suite.task_table import DELTA, LEVELS, SuiteGame, size_name
+from dp_bandit_envs.suite.task_table import AXES, DELTA, LEVELS, TASKS, SuiteGame, size_name
 from dp_bandit_envs.theory.experts_bounds import binomial_tail
 from dp_bandit_envs.theory.identification_bounds import identification_lower_bound
 
@@ -152,11 +152,13 @@ def are_of_identification(tasks: Any) -> bool:
     """Return whether names of axes and tasks are those of best arm identification.
 
     Raises:
+        UnknownNameError: If one is neither that nor of the total.
         ValueError: If only some of them are.
     """
     if tasks is None:
         return False
-    names = [str(name) for name in ([tasks] if isinstance(tasks, str) or not isinstance(tasks, Iterable) else tasks)]
+    listed = [tasks] if isinstance(tasks, str) or not isinstance(tasks, Iterable) else tasks
+    names = [checks.known_name("axis", name, [*AXES, AXIS, *TASKS, *MEANS]) for name in listed]
     count = sum(name.partition("/")[0] == AXIS for name in names)
     if 0 < count < len(names):
         raise ValueError(f"tasks must be all of {AXIS} or none: it is no part of the total. Score it in its own call.")

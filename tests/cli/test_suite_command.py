@@ -153,6 +153,7 @@ def test_a_card_without_a_score_has_no_picture(dp_bandit, tmp_path):
         (("nowhere.json",), ("nowhere.json",)),
         (("--size", "full"), ("full", "quick")),
         (("--axis", "graphs"), ("graphs", "graph")),
+        (("--axis", "foo"), ("foo", "drift", "identification")),
     ],
 )
 def test_wrong_words_are_one_sentence(dp_bandit, words, named):

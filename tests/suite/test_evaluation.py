@@ -489,6 +489,7 @@ def test_ranks_need_every_core_task():
     [
         ({"agents": "DP-IMET"}, UnknownNameError, ("'DP-IMET'", "DP-IMED")),
         ({"tasks": "graphs"}, UnknownNameError, ("axis", "'graphs'", "graph")),
+        ({"tasks": "foo"}, UnknownNameError, ("axis", "'foo'", "drift", "identification", "identification/steps")),
         ({"size": "huge"}, UnknownNameError, ("size", "'huge'", "tiny", "quick", "full")),
         ({"epsilon": 0}, ValueError, ("epsilon", 0)),
         ({"epsilon": [1, math.inf]}, ValueError, ("epsilon", "inf", "None")),
