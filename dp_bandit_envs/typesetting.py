@@ -1,8 +1,8 @@
-"""Plain text with its parameters and numbers as mathematics, for matplotlib and LaTeX."""
+"""Plain text with its numbers as mathematics, for matplotlib and LaTeX; and formulas as text, for a terminal."""
 
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 GREEK = {
     "eps": r"\varepsilon",
@@ -101,3 +101,50 @@ def _horizon(text: str) -> str:
         return f"2^{{{rounds.bit_length() - 1}}}"
     power = round(math.log10(rounds)) if rounds else 0
     return f"10^{{{power}}}" if rounds >= _POWER_OF_TEN and 10**power == rounds else _number(text)
+
+
+_SYMBOLS = {
+    **dict(alpha="α", beta="β", gamma="γ", Gamma="Γ", delta="δ", epsilon="ε", eta="η", theta="θ", Theta="Θ", mu="μ"),
+    **dict(xi="ξ", pi="π", rho="ρ", sigma="σ", chi="χ", ell="ℓ", sum="Σ", le="≤", ge="≥", pm="±", cdot="·", sim="~"),
+    **dict(propto="∝", gets="←", ldots="...", langle="⟨", rangle="⟩", lfloor="⌊", rfloor="⌋", lceil="⌈", rceil="⌉"),
+    **{"lVert": "‖", "rVert": "‖", "in": "∈", "lambda": "λ", "quad": " ", "Big": "", ",": " ", ";": " "},
+}
+_ACCENTS = {r"\hat": "\u0302", r"\tilde": "\u0303", r"\text": "", r"\mathrm": ""}
+
+
+def as_plain_text(formula: str) -> str:
+    r"""Return a formula in LaTeX as a terminal shows it: `\sqrt{2 \ln t / n_i}` as "√(2 ln t / n_i)"."""
+    return re.sub(r"\s+", " ", _read_group(iter(re.findall(r"\\[A-Za-z]+|\\.|\s+|.", formula)))).strip()
+
+
+def _read_group(tokens: Iterator[str]) -> str:
+    """Return the text of a formula's tokens up to the end of a group."""
+    text = ""
+    for token in tokens:
+        if token == "}":
+            break
+        if token == "{":
+            text += _read_group(tokens)
+        elif token == r"\frac":
+            over, under = _enclosed(_argument(tokens)), _enclosed(_argument(tokens))
+            slash = "/" if len(over + under) == 2 else " / "
+            text += f"({over}{slash}{under})" if text.endswith("ln ") else f"{over}{slash}{under}"
+        elif token == r"\binom":
+            text += f"binom({_argument(tokens)}, {_argument(tokens)})"
+        elif token in ("_", "^", r"\sqrt"):
+            text += token.replace(r"\sqrt", "√") + _enclosed(_argument(tokens))
+        elif token in _ACCENTS:
+            text += _argument(tokens) + _ACCENTS[token]
+        else:
+            command = token.removeprefix("\\")
+            text += command if command == token else _SYMBOLS.get(command, command)
+    return text
+
+
+def _argument(tokens: Iterator[str]) -> str:
+    token = next(one for one in tokens if not one.isspace())
+    return _read_group(tokens if token == "{" else iter([token]))
+
+
+def _enclosed(text: str) -> str:
+    return text if re.fullmatch(r"[\w^]*|.\W?", text) else f"({text})"

@@ -51,6 +51,8 @@ class Stochastic(RoundByRound):
             raise ValueError(f"means must be numbers in [0, 1], one for each arm; received {means!r}.") from None
         if n_arms is None:
             n_arms = 4 if values is None else values.size
+            if n_arms < 2:
+                raise ValueError(f"means must be at least 2 numbers in [0, 1], one for each arm; received {means!r}.")
         super().__init__(n_arms, horizon)
         if values is None:
             values = np.full(self.n_arms, 0.5)

@@ -7,7 +7,7 @@ import dataclasses
 import inspect
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, Final, Literal, SupportsFloat, SupportsIndex
+from typing import Any, Literal, SupportsFloat, SupportsIndex
 
 import gymnasium as gym
 
@@ -26,11 +26,14 @@ from dp_bandit_envs.theory.argument_ranges import arm_means
 from dp_bandit_envs.wrappers import PrivacyBoundary
 from dp_bandit_envs.wrappers.layers import boundaries_below, layers_of, participation_below
 
-HIDDEN: Final = (
-    "{} learns from the gains of all arms or coordinates, but this game does not reveal them all in every round. Use"
-    " DPBandit-Experts-v0, or feedback='full'."
-)
-"""Why a game is refused that does not reveal everything."""
+
+def refusal_of_hidden(name: str, env: Environment) -> str:
+    """Return why an agent that needs all gains refuses a game that does not reveal them."""
+    way_out = "feedback='full'" if plays_points(env) else "DPBandit-Experts-v0"
+    return (
+        f"{name} learns from the gains of all arms or coordinates, but this game does not reveal them all in every"
+        f" round. Use {way_out}."
+    )
 
 
 def unchanged(env: Environment) -> Environment:
@@ -154,7 +157,7 @@ class Algorithm:
         assert make is not None
         agent = make()
         if env is not None and needs_all(agent) and hides_gains(env):
-            raise WrongGameError(HIDDEN.format(self.name))
+            raise WrongGameError(refusal_of_hidden(self.name, env))
         return agent if env is None else _labelled(agent, env)
 
     def check_game(self, env: Environment) -> None:
@@ -174,7 +177,7 @@ class Algorithm:
             )
         facts: Any = env.unwrapped
         if self.feedback == "full" and hides_gains(env):
-            return HIDDEN.format(self.name)
+            return refusal_of_hidden(self.name, env)
         if points and self.feedback == "payoff" and facts.n_values != 1:
             return f"{self.name} learns from payoffs; use feedback='bandit'."
         if points and self.feedback != "payoff" and facts.n_values == 1:

@@ -743,7 +743,7 @@ def import_by_name(module: str) -> Any:
         return importlib.import_module(module)
     except ModuleNotFoundError as error:
         way_out = (
-            f"Type the command in the folder of {module}.py, or put that folder into PYTHONPATH."
+            f"Put {module}.py where you type the command, or beside your program, or its folder into PYTHONPATH."
             if error.name == module.split(".")[0]
             else f"The module {module} imports it; install it."
         )

@@ -9,7 +9,7 @@ from dp_bandit_envs.adversaries import Stochastic
 from dp_bandit_envs.algorithms import Algorithm, calibrate
 from dp_bandit_envs.algorithms.calibration import PrivacyRequest, with_privacy
 from dp_bandit_envs.algorithms.specs import AlgorithmSpec, read_algorithm, read_import
-from dp_bandit_envs.cli.terminal import console, table_of
+from dp_bandit_envs.cli.terminal import console, say, table_of
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.errors import UnreachableGuaranteeError
 from dp_bandit_envs.privacy.guarantee import UNITS, PrivacyGuarantee, in_rounds
@@ -20,7 +20,7 @@ DELTA: Final = 1e-6
 
 
 def calibration_line(text: str, target: tuple[float, float], size: tuple[int, int], rounds: int | None) -> str:
-    """Return an algorithm with its parameters, as `run` reads them, and its guarantee."""
+    """Return an algorithm with its parameters, as `run` reads them, and below it its guarantee."""
     spec = read_algorithm(text)
     if "epsilon" in spec.parameters:
         raise ValueError(f"calibrate finds the epsilon; leave it out after {text.partition(':epsilon')[0]}.")
@@ -34,11 +34,11 @@ def calibration_line(text: str, target: tuple[float, float], size: tuple[int, in
     written = ",".join(f"{key}={setting}" for key, setting in parameters.items() if setting is not None)
     name = ":".join(text.split(":")[:2]) if is_imported else spec.name
     guarantee = algorithm.guarantee(n_arms=size[0], horizon=size[1])
-    line = f"{name}{f':{written}' if written else ''}   a round: "
+    line = f"{name}{f':{written}' if written else ''}\n  a round: "
     if rounds is None:
         return line + _beside(target, guarantee)
     person = _beside(target, guarantee.for_group(rounds))
-    return f"{line}{guarantee.numbers()}; a person with {in_rounds(rounds)}: {person}"
+    return f"{line}{guarantee.numbers()}\n  a person with {in_rounds(rounds)}: {person}"
 
 
 def _beside(target: tuple[float, float], guarantee: PrivacyGuarantee) -> str:
@@ -83,8 +83,11 @@ def make_ledger(file: Path, epsilon: float, delta: float | None, unit: str | Non
 def show_charges(ledger: Ledger) -> None:
     """Print a table of the charges of each player."""
     if rows := [(player or "(a reset)", f"{games:,}", f"{epsilon:.4g}") for player, games, epsilon in ledger.charges]:
-        numbers = ("games", f"epsilon alone, at delta = {ledger.budget.for_curve:.3g}")
+        numbers = ("games", "epsilon alone")
         console.print(table_of("Spent so far", ("by", *numbers), rows, numbers))
+        budget = ledger.budget
+        if 0 < budget.for_curve < budget.delta:
+            say(f"Each is at delta = {budget.for_curve:.3g}; the rest of {budget.delta:.3g} is for games' own deltas.")
 
 
 def open_ledger(file: Path) -> Ledger:

@@ -31,6 +31,7 @@ from dp_bandit_envs.privacy.counters.table import compare
 from dp_bandit_envs.privacy.guarantee import CONVENTION, shown_epsilon
 from dp_bandit_envs.privacy.mechanism import Mechanism
 from dp_bandit_envs.privacy.mechanisms import MECHANISMS
+from dp_bandit_envs.typesetting import as_plain_text
 from dp_bandit_envs.wrappers import PrivacyBoundary
 
 N_ARMS, HORIZON = 4, 2**18
@@ -198,7 +199,7 @@ def _import_part(text: str) -> tuple[str, str, Any]:
 def describe(kind: str, name: str, part: Any) -> str:
     """Return all facts about a part."""
     # A class without a docstring must not show that of its base class.
-    docstring = plain(inspect.getdoc(part) or "").strip() if part.__doc__ else ""
+    docstring = _filled(plain(inspect.getdoc(part) or "").strip()) if part.__doc__ else ""
     lines = [f"{name}: {kind}", *(["", docstring] if docstring else []), "", "Parameters", *parameters_of(part)]
     facts: dict[str, str] = {}
     if kind == "algorithm":
@@ -301,8 +302,36 @@ def _guarantee_of_noise(name: str, part: Any) -> str:
 
 
 def plain(text: str) -> str:
-    """Return a docstring without the roles of Sphinx."""
+    """Return a docstring without the roles of Sphinx, and with formulas as a terminal shows them."""
+    text = re.sub(r":math:`([^`]*)`", lambda match: as_plain_text(match[1]), text)
+    block = re.compile(r"^( *)\.\. math:: ?(.*(?:\n\1 +\S.*)*)", re.MULTILINE)
+    text = block.sub(lambda match: f"{match[1]}    {as_plain_text(match[2])}", text)
     return re.sub(r":\w+:`~?([^`]*)`", r"\1", text)
+
+
+def _filled(docstring: str) -> str:
+    """Return a docstring in lines of at most 80 characters, each paragraph and each argument on its own."""
+    items: list[list[str]] = []
+    for line in docstring.splitlines():
+        last = items[-1][-1] if items else ""
+        ends = (
+            not line.strip() or not last.strip() or re.match(r" *(\w+:$|#|>>>)", last) or _indent(line) < _indent(last)
+        )
+        if ends or re.match(r" +[\w, ]+: | *(- |>>>)", line):
+            items.append([line])
+        else:
+            items[-1].append(line)
+    return "\n".join(map(_filled_item, items))
+
+
+def _filled_item(lines: list[str]) -> str:
+    text, indent = " ".join(map(str.strip, lines)), _indent(lines[0])
+    hanging = max(_indent(lines[-1]), f"{indent}    " if indent and len(lines) == 1 else indent)
+    return lines[0] if ">>>" in text else _wrapped(text, indent, hanging)
+
+
+def _indent(line: str) -> str:
+    return line[: len(line) - len(line.lstrip())]
 
 
 def show_counters(horizon: int, epsilon: float, delta: float | None, out: Path | None) -> None:

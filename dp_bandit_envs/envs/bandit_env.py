@@ -3,7 +3,7 @@
 import contextlib
 import copy
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, ClassVar, Final, NoReturn, SupportsIndex
 
 import gymnasium as gym
@@ -455,14 +455,11 @@ def _copied_or_new(env_class: type, adversary: Adversary | None, arguments: dict
             " dp_bandit_envs.adversaries."
         )
     parameters = list(inspect.signature(adversary_class).parameters)
-    unknown = [name for name in arguments if name not in parameters]
-    if unknown:
-        hint = (
-            f"Known: {', '.join(parameters)}."
-            if parameters
-            else "An adversary's __init__ passes it to super().__init__()."
-        )
-        raise UnknownArgumentError(f"{env_class.__name__}.__init__()", unknown[0], hint)
+    if unknown := [name for name in arguments if name not in parameters]:
+        if not parameters:
+            hint = "An adversary's __init__ passes it to super().__init__()."
+            raise UnknownArgumentError(f"{env_class.__name__}()", unknown[0], hint)
+        refuse_unknown(env_class, unknown, parameters)
     try:
         return adversary_class(**arguments)
     except WrongTypeError:
@@ -472,12 +469,21 @@ def _copied_or_new(env_class: type, adversary: Adversary | None, arguments: dict
         raise WrongTypeError(f"{adversary_class.__name__} cannot be made of these arguments: {error}") from error
 
 
-def refuse_unknown(env_class: type, arguments: dict[str, Any]) -> None:
-    """Raise `UnknownArgumentError` for the first of these arguments, naming those that the class takes."""
+def refuse_unknown(env_class: type, arguments: Iterable[str], of_adversary: Sequence[str] = ()) -> None:
+    """Raise `UnknownArgumentError` for the first of these arguments, naming those that the class takes.
+
+    Args:
+        env_class: The environment.
+        arguments: The unknown ones.
+        of_adversary: What it takes for its adversary, which it makes itself.
+    """
     for name in arguments:
         parameters = inspect.signature(env_class).parameters.values()
-        names = [one.name for one in parameters if one.kind is not one.VAR_KEYWORD]
-        raise UnknownArgumentError(f"{env_class.__name__}.__init__()", name, f"Known: {', '.join(names)}.")
+        of_game = [one.name for one in parameters if one.kind is not one.VAR_KEYWORD]
+        takes = dict.fromkeys([*of_adversary, *(key for key in of_game if not (of_adversary and key == "adversary"))])
+        near = checks.near_names(name, takes)
+        hint = f"Did you mean {' or '.join(near)}?" if near else f"It takes {', '.join(takes)}."
+        raise UnknownArgumentError(f"{env_class.__name__}()", name, hint)
 
 
 def with_own_size(gains: Adversary, **sizes: SupportsIndex | None) -> Adversary:

@@ -181,7 +181,7 @@ def _module_of(algorithm: Any) -> str:
     """Return the module of a class, a function or a text `module:Name`; empty for other objects."""
     if isinstance(algorithm, str):
         return algorithm.partition(":")[0] if read_import(algorithm) is not None else ""
-    return getattr(algorithm, "__module__", "") if callable(algorithm) else ""
+    return (getattr(algorithm, "__module__", None) or "") if callable(algorithm) else ""
 
 
 def _algorithms_in(

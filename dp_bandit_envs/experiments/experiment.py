@@ -176,7 +176,8 @@ class Experiment:
             for player in named_players(self.players(game)).values():
                 reason = player.refusal(env)
                 if reason is not None:
-                    raise WrongGameError(f"{reason} The game is {game.title}: play it in a command of its own.")
+                    others = ": compare it in the other games alone" if len(self.games) > 1 else ""
+                    raise WrongGameError(f"{reason} The game is {game.title}{others}.")
                 player.wrap(env)
                 player.guarantee_in(env)
 

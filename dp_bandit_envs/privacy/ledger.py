@@ -390,9 +390,11 @@ class Ledger:
                 f" would be {float(after.delta):.3g}, above {budget.for_sums:.3g}. Nothing was played. Use"
                 " a ledger with a larger delta=, or draws='secure'."
             )
+        of_person = " at_guarantee='person' asks for a person's epsilon, not a record's."
         return (
             f"{begun}, delta = {spent.delta:.3g}, and with {after.games - before.games:,} more it would be epsilon ="
             f" {float(after.epsilon):.6g} by sums. Nothing was played. Play fewer games, or games of a smaller epsilon."
+            f"{of_person if budget.unit == 'person' else ''}"
         )
 
     def _for_unit(

@@ -13,11 +13,11 @@ import numpy as np
 from dp_bandit_envs import checks
 from dp_bandit_envs.adversaries import Adversary
 from dp_bandit_envs.algorithms import Algorithm, specs
-from dp_bandit_envs.algorithms.algorithm import HIDDEN, hides_gains, needs_all
+from dp_bandit_envs.algorithms.algorithm import hides_gains, needs_all, refusal_of_hidden
 from dp_bandit_envs.algorithms.calibration import PrivacyRequest, read_single_player
 from dp_bandit_envs.envs.bandit_env import NOT_A_BANDIT_ENV, BanditEnv
 from dp_bandit_envs.envs.point_env import PointEnv
-from dp_bandit_envs.errors import StepOutsideGameError, WrongGameError
+from dp_bandit_envs.errors import StepOutsideGameError, WrongGameError, WrongTypeError
 from dp_bandit_envs.metrics import (
     Band,
     external_regret,
@@ -57,6 +57,11 @@ class StopWatch:
         """Record the agent's recommendation, which is final once it is done."""
         if not callable(getattr(self.agent, "recommend", None)) or not hasattr(self.agent, "done"):
             return
+        if callable(self.agent.done):
+            raise WrongTypeError(
+                f"{type(self.agent).__name__}.done must be True or False, as an attribute or a @property; it is a"
+                " method, which counts as True."
+            )
         if not self.steps and self.agent.done:
             self.steps = len(self.recommended)
         stopped = self.steps and self.steps < len(self.recommended)
@@ -284,7 +289,7 @@ def play(
     else:
         played_by = type(agent).__name__
         if needs_all(agent) and hides_gains(env):
-            raise WrongGameError(HIDDEN.format(name_of(type(agent))))
+            raise WrongGameError(refusal_of_hidden(name_of(type(agent)), env))
     points = isinstance(game, PointEnv)
     check_methods(agent, points=points)
     seed = number = chosen_seed(seed, game.adversary.is_real)

@@ -93,7 +93,7 @@ class Walk:
     def __init__(self, playing: Iterable[Any] = ()) -> None:
         self.sources: dict[str, str] = {}
         self.values = hashlib.sha256()
-        self._home = {name for one in playing for name in installed_as(getattr(one, "__module__", ""))}
+        self._home = {name for one in playing for name in installed_as(getattr(one, "__module__", None) or "")}
         self._seen: dict[int, Any] = {}
 
     def add(self, target: Any) -> None:

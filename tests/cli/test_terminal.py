@@ -12,7 +12,7 @@ import typer
 from dp_bandit_envs import __version__
 from dp_bandit_envs.cli.command_names import COMMANDS
 from dp_bandit_envs.cli.options import folder, parse_integer
-from dp_bandit_envs.cli.show_commands import plain
+from dp_bandit_envs.cli.show_commands import KINDS, WIDTH, describe_name, plain
 from dp_bandit_envs.experiments import progress
 
 
@@ -48,9 +48,18 @@ def test_a_run_shows_how_far_it_is(dp_bandit, monkeypatch):
     assert code == 0 and "dp-bandit: " not in out and "Nothing was played again" in out
 
 
-def test_roles_of_sphinx_go():
+def test_roles_of_sphinx_go_and_formulas_are_text():
     text = "A :class:`~a.B` of ``x``:\n\n.. math:: a^{2}\n\nand :math:`c_{1}`."
-    assert plain(text) == "A a.B of ``x``:\n\n.. math:: a^{2}\n\nand c_{1}."
+    assert plain(text) == "A a.B of ``x``:\n\n    a^2\n\nand c_1."
+    assert plain(r":math:`\hat\mu_i + \sqrt{\frac{2 \ln t}{n_i}}`") == "μ\u0302_i + √((2 ln t) / n_i)"
+    assert plain(r":math:`\ln \frac{K - 1}{\beta} + \frac 1 2 e^{-\text{gap}}`") == "ln ((K - 1) / β) + 1/2 e^(-gap)"
+
+
+def test_what_is_said_of_a_name_fits_the_terminal():
+    """But for programs, which are copied; no command of LaTeX is left."""
+    lines = [line for names in KINDS.values() for name in names() for line in describe_name(name).splitlines()]
+    assert [line for line in lines if (len(line) > WIDTH and ">>>" not in line) or re.search(r"\\[A-Za-z]", line)] == []
+    assert "    env: A bandit environment" in "\n".join(lines)
 
 
 PROGRAM = "import sys; sys.argv[0] = 'dp-bandit'; from dp_bandit_envs.cli import main; main()"

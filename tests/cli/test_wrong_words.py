@@ -41,7 +41,7 @@ WRONG = {
     "run gains.csv EXP3 --persons ''": ("persons", "empty"),
     "run Ball EXP3-tau --out results-of-mine": ("EXP3-tau", "points", "OSMD", "Ball"),
     "run Stochastic Simplex EXP3": ("EXP3", "points", "OSMD", "Simplex"),
-    "run Stochastic Hedge": ("Hedge", "feedback='full'"),
+    "run Stochastic Hedge": ("Hedge", "Use DPBandit-Experts-v0. The game is Stochastic."),
     "run Stochastic: EXP3": ("'Stochastic:'", "Graph:graph=cycle"),
     "run Stochastic:size=3 EXP3": ("'size'", "n_arms", "means"),
     "run Stochastic EXP3 --at-guarantee": ("at_guarantee",),

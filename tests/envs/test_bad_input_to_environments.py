@@ -262,7 +262,7 @@ def test_an_unknown_argument_is_refused_in_pythons_own_words():
         for make in [gym.make, gym.make_vec]:
             with refused(UnknownArgumentError, "got an unexpected keyword argument 'frameskip'") as caught:
                 make(id_, frameskip=1, **arguments)
-            assert "gains" not in str(caught.value).partition("Known")[0]
+            assert "gains" not in str(caught.value).partition("It takes")[0]
             assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
 
 
