@@ -252,7 +252,7 @@ ROWS = [name for name in ALGORITHMS if make_algorithm(name).make_agent is not No
 AUDITS = 2 * len(EPSILONS) * len(ROWS)
 FALSE_ALARM = 1e-4
 LEVEL = 0.2
-LATE = ("DP-UCB-INT", "DP-SE", "DP-KLUCB", "DP-IMED", "DP-GOPE", "AdaC-GOPE")
+LATE = ("DP-UCB-INT", "DP-SE", "DP-KLUCB", "DP-IMED", "DP-TT", "DP-GOPE", "AdaC-GOPE")
 """Rows that release nothing in so few rounds at some epsilon; the first batch of the GOPE family is long."""
 
 
