@@ -1,5 +1,6 @@
 """Memory grows neither with the trials that were played and thrown away, nor with the tasks that a worker plays."""
 
+import os
 import subprocess
 import sys
 
@@ -116,7 +117,9 @@ print(*play(0), *play(tasks))
 def after_tasks(tasks, works, *algorithms):
     """Return a worker's memory in bytes and the number of compiled functions, before and after tasks."""
     notebook = [sys.executable, "-c", NOTEBOOK, str(works), *algorithms]
-    packed = subprocess.run(notebook, capture_output=True, check=True).stdout
+    # Else games of so few rounds are not worth a compilation.
+    environment = os.environ | {"DP_BANDIT_ENVS_COMPILE": "always"}
+    packed = subprocess.run(notebook, capture_output=True, check=True, env=environment).stdout
     worker = [sys.executable, "-c", WORKER, str(tasks)]
     done = subprocess.run(worker, input=packed, capture_output=True, check=True)
     return list(map(int, done.stdout.split()))
