@@ -163,7 +163,7 @@ def errors(linked, folder, programs):
 def test_wrong_arguments_are_errors_and_right_ones_are_not(linked, tmp_path):
     """Both programs in one run of mypy, which takes half a minute without a cache."""
     pytest.importorskip("mypy", reason="mypy is not installed; pip install -e '.[test]'")
-    expected = {6: "arg-type", 7: "call-arg", 8: "call-arg", 9: "assignment"}
+    expected = {7: "arg-type", 8: "call-arg", 9: "call-arg", 10: "assignment"}
     found = errors(linked, tmp_path, {"right.py": MINE, "wrong.py": WRONG})
     assert found == {("wrong.py", line): code for line, code in expected.items()}
 
