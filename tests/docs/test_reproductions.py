@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from dp_bandit_envs.cli.app import app
-from dp_bandit_envs.experiments.report import numbers_json
+from dp_bandit_envs.experiments.report import draw_figures, numbers_json
 from dp_bandit_envs.figures.reproduction import study_of
 from dp_bandit_envs.plots.plot_style import as_bytes
 from dp_bandit_envs.suite.reference import reference
@@ -83,6 +83,8 @@ def test_a_page_is_made_again_from_what_the_command_writes(tmp_path, monkeypatch
     monkeypatch.setattr(reproduction_pages, "FOLDER", tmp_path)
     monkeypatch.setattr(reproduction_pages, "ROOT", tmp_path)
     monkeypatch.setattr(drawn_again, "FOLDER", tmp_path / "examples")
+    # A page's picture has no note below it, the command's has one.
+    monkeypatch.setattr(drawn_again, "draw_figures", lambda *arguments, note: draw_figures(*arguments))
     picture, narrow = (tmp_path / "examples" / f"figure-2{end}.png" for end in drawn_again.WIDTHS)
     picture.parent.mkdir()
     picture.write_bytes(b"an older picture")
