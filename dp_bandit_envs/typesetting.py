@@ -142,7 +142,7 @@ def _read_group(tokens: Iterator[str]) -> str:
 
 
 def _argument(tokens: Iterator[str]) -> str:
-    token = next(one for one in tokens if not one.isspace())
+    token = next(token for token in tokens if not token.isspace())
     return _read_group(tokens if token == "{" else iter([token]))
 
 

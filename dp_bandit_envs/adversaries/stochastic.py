@@ -22,6 +22,13 @@ def toss(state: Coins, t: int, row: FloatArray, rng: np.random.Generator) -> Non
         row[arm] = 1.0 if rng.random() < state.means[arm] else 0.0
 
 
+def number_of_means(means: ArrayLike) -> int:
+    """Return the number of arms that means are for, or raise ValueError if there are fewer than 2."""
+    if np.size(np.asarray(means)) < 2:
+        raise ValueError(f"means must be at least 2 numbers in [0, 1], one for each arm; received {means!r}.")
+    return np.size(np.asarray(means))
+
+
 class Stochastic(RoundByRound):
     """Every arm is a coin with its own bias.
 
@@ -50,9 +57,7 @@ class Stochastic(RoundByRound):
         except (TypeError, ValueError, OverflowError):
             raise ValueError(f"means must be numbers in [0, 1], one for each arm; received {means!r}.") from None
         if n_arms is None:
-            n_arms = 4 if values is None else values.size
-            if n_arms < 2:
-                raise ValueError(f"means must be at least 2 numbers in [0, 1], one for each arm; received {means!r}.")
+            n_arms = 4 if means is None else number_of_means(means)
         super().__init__(n_arms, horizon)
         if values is None:
             values = np.full(self.n_arms, 0.5)

@@ -87,7 +87,7 @@ def show_charges(ledger: Ledger) -> None:
         console.print(table_of("Spent so far", ("by", *numbers), rows, numbers))
         budget = ledger.budget
         if 0 < budget.for_curve < budget.delta:
-            say(f"Each is at delta = {budget.for_curve:.3g}; the rest of {budget.delta:.3g} is for games' own deltas.")
+            say(f"Each is at delta = {budget.for_curve:.3g}; the rest of {budget.delta:.3g} is for deltas of games.")
 
 
 def open_ledger(file: Path) -> Ledger:

@@ -478,8 +478,8 @@ def refuse_unknown(env_class: type, arguments: Iterable[str], of_adversary: Sequ
         of_adversary: What it takes for its adversary, which it makes itself.
     """
     for name in arguments:
-        parameters = inspect.signature(env_class).parameters.values()
-        of_game = [one.name for one in parameters if one.kind is not one.VAR_KEYWORD]
+        parameters = inspect.signature(env_class).parameters.items()
+        of_game = [key for key, parameter in parameters if parameter.kind is not parameter.VAR_KEYWORD]
         takes = dict.fromkeys([*of_adversary, *(key for key in of_game if not (of_adversary and key == "adversary"))])
         near = checks.near_names(name, takes)
         hint = f"Did you mean {' or '.join(near)}?" if near else f"It takes {', '.join(takes)}."

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dp_bandit_envs.adversaries import Adversary, Stochastic
+from dp_bandit_envs.adversaries.stochastic import number_of_means
 from dp_bandit_envs.envs.bandit_env import BanditEnv, checked_adversary, named_adversary, refuse_unknown, with_own_size
 from dp_bandit_envs.envs.bandit_vector_env import BanditVectorEnv
 from dp_bandit_envs.privacy.facts import ValueRange, all_gains_of_arms
@@ -128,6 +129,6 @@ def experts_adversary(
     if gains is not None and not isinstance(gains, str):
         return with_own_size(checked_adversary(gains), n_arms=n_arms, horizon=horizon)
     if n_arms is None:
-        n_arms = N_ARMS if means is None else np.size(np.asarray(means))
+        n_arms = N_ARMS if means is None else number_of_means(means)
     rounds = HORIZON if horizon is None else horizon
     return named_adversary(gains, n_arms, rounds) if gains is not None else Stochastic(n_arms, rounds, means=means)

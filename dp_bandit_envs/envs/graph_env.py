@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.adversaries import Adversary, BernoulliPrior, Stochastic
+from dp_bandit_envs.adversaries.stochastic import number_of_means
 from dp_bandit_envs.compiling.functions import is_builtin
 from dp_bandit_envs.envs.bandit_env import BanditEnv, checked_adversary, named_adversary, with_own_size
 from dp_bandit_envs.envs.bandit_vector_env import BanditVectorEnv
@@ -235,7 +236,7 @@ def graph_game(
         gains = with_own_size(checked_adversary(gains), horizon=horizon)
         n_arms = gains.n_arms if n_arms is None and isinstance(graph, str) else n_arms
     if means is not None and n_arms is None and isinstance(graph, str):
-        n_arms = np.size(np.asarray(means))
+        n_arms = number_of_means(means)
     source = GraphSource(graph, n_arms=n_arms, **of_graph)
     by_object = gains is not None
     rounds = 10_000 if horizon is None else horizon

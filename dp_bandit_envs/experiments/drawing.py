@@ -282,9 +282,9 @@ def _over_sizes(size: str) -> Callable[[Entries, str], list[Panel]]:
 
 
 def _curve(name: str, entries: Sequence[Entry], at: Any, samples: Any) -> Curve:
-    label = label_of(name, list(dict.fromkeys(one.level for one in entries)))
+    label = label_of(name, list(dict.fromkeys(entry.level for entry in entries)))
     # What was asked for may be the guarantee of a person.
-    asked_for = any(one.calibrated and one.units for one in entries)
+    asked_for = any(entry.calibrated and entry.units for entry in entries)
     return Curve(name, f"{name} ({_guarantee(entries)})" if asked_for else label, at, samples)
 
 

@@ -97,12 +97,12 @@ def test_a_run_counts_its_games_and_stops_at_the_budget(dp_bandit, tmp_path):
     assert (code, err) == (0, "") and missing(" ".join(out.split()), "1 game", "epsilon = 0.4") == []
     assert "my.ledger" in (tmp_path / "one" / "report.md").read_text(encoding="utf-8")
     code, _, err = dp_bandit(*GAME, "--ledger", "my.ledger", "--out", "two", "--trials", 2)
-    assert code == 2 and missing(err, "budget", "2 more", "1.2") == []
+    assert code == 2 and missing(err, "budget", "2 more", "1.2", "at_guarantee='person'") == []
     assert not (tmp_path / "two").exists()
     spent = Ledger.load(tmp_path / "my.ledger").spent
     assert (spent.games, spent.epsilon) == (1, pytest.approx(0.4))
     code, out, _ = dp_bandit("ledger", "my.ledger")
-    assert code == 0 and missing(out, "1 game", "epsilon = 0.6") == []
+    assert code == 0 and missing(out, "1 game", "epsilon = 0.6", "Each is at delta = 9.8e-07; the rest of 1e-06") == []
     # The table: who, how many games, and what they cost alone.
     (row,) = (line for line in out.splitlines() if GAME[2].split(":")[0] in line and "│" in line)
     assert missing(row, "1", "0.4") == []

@@ -266,6 +266,18 @@ def test_an_unknown_argument_is_refused_in_pythons_own_words():
             assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
 
 
+def test_wrong_means_and_names_of_arguments_name_what_was_written():
+    for id_ in ("DPBandit-Stochastic-v0", "DPBandit-Experts-v0", "DPBandit-Graph-v0"):
+        for make in [gym.make, gym.make_vec]:
+            with refused(ValueError, "means must be at least 2 numbers", "[0.5]"):
+                make(id_, means=[0.5])
+            # The arguments that a graph game does not know are options of its graph.
+            with refused(UnknownArgumentError, "'mean'", "no options" if "Graph" in id_ else "Did you mean means"):
+                make(id_, mean=[0.5, 0.6])
+    with refused(UnknownArgumentError, "It takes n_arms, horizon, means, arm_order, observe_charge"):
+        gym.make("DPBandit-Stochastic-v0", foo=3)
+
+
 # ---- seeds and options of reset, under every wrapper
 
 MAKERS = {

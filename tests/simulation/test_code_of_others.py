@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import types
 
@@ -460,7 +461,7 @@ def test_an_extension_module_counts_by_its_bytes(tmp_path, monkeypatch):
 
 def cell(number, source):
     """Run a cell of a notebook, as Jupyter does."""
-    file = f"/tmp/ipykernel_1/{number}.py"
+    file = f"{tempfile.gettempdir()}/ipykernel_1/{number}.py"
     linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
     names = {"__name__": "a_notebook"}
     exec(compile(source, file, "exec"), names)

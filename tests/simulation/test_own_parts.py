@@ -25,7 +25,7 @@ from dp_bandit_envs.agents.functional import Functions
 from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.compiling import compiled
 from dp_bandit_envs.envs.bandit_env import BanditEnv
-from dp_bandit_envs.errors import BoundaryError, NotRepeatableError
+from dp_bandit_envs.errors import BoundaryError, NotRepeatableError, WrongTypeError
 from dp_bandit_envs.privacy import InputFacts, Mechanism, Noise, PrivacyGuarantee
 from dp_bandit_envs.privacy.facts import all_gains_of_arms
 from dp_bandit_envs.privacy.participation import Participation
@@ -671,3 +671,40 @@ def test_an_honest_mechanism_is_simulated():
         simulate("DPBandit-Stochastic-v0", [Algorithm("mine", Exp3, behind(Warner(0.5)))], horizon=40)["mine"].reason
         == ""
     )
+
+
+MADE_BY_EXEC = """
+from dp_bandit_envs.agents import Exp3
+from dp_bandit_envs.algorithms import Algorithm
+from dp_bandit_envs.wrappers import LaplaceClipRescale
+
+def noisy(epsilon=1.0):
+    return Algorithm("mine", Exp3, lambda env: LaplaceClipRescale(env, epsilon=epsilon))
+"""
+
+
+class Recommending(Script):
+    """Its `done` is a method, which is true without being called."""
+
+    def recommend(self):
+        return 0
+
+    def done(self):
+        return False
+
+
+def test_done_must_be_no_method():
+    for door in (
+        lambda: play(gym.make("DPBandit-Stochastic-v0", horizon=9), Recommending([0] * 9), seed=0),
+        lambda: simulate("Stochastic", lambda: Recommending([0] * 9), horizon=9, trials=1),
+    ):
+        with refused(WrongTypeError, "Recommending.done", "@property"):
+            door()
+
+
+def test_parts_made_by_exec_without_a_module_are_compared(tmp_path):
+    made = {}
+    exec(MADE_BY_EXEC, made)
+    assert made["noisy"].__module__ is None
+    compared = compare("Stochastic", made["noisy"], epsilon=2, horizon=20, trials=2, folder=tmp_path / "kept")
+    assert compared[0].level.epsilon == 2
