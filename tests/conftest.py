@@ -5,6 +5,7 @@ import importlib
 import os
 import random
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -49,20 +50,22 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark the cases of `slow_cases` as slow; where files are shared out, put those with thorough tests first."""
-    unknown = {}
+    """Mark the cases of `slow_cases` and `thorough_cases`; put files of most marks first where they are shared out."""
+    unknown: dict[tuple[str, str], set[str]] = {}
     for item in items:
-        if marker := item.get_closest_marker("slow_cases"):
-            case = item.name.partition("[")[2].removesuffix("]")
-            unknown.setdefault(item.nodeid.partition("[")[0], set(marker.args)).discard(case)
-            if case in marker.args:
-                item.add_marker("slow")
+        for mark in ("slow", "thorough"):
+            if marker := item.get_closest_marker(f"{mark}_cases"):
+                case = item.name.partition("[")[2].removesuffix("]")
+                unknown.setdefault((mark, item.nodeid.partition("[")[0]), set(marker.args)).discard(case)
+                if case in marker.args:
+                    item.add_marker(mark)
     renamed = {test: cases for test, cases in unknown.items() if cases}
     if renamed and not any("::" in argument for argument in config.args):
-        raise pytest.UsageError(f"cases in slow_cases that the test does not have: {renamed}")
-    if SHARED:
-        long = {item.path for item in items if "thorough" in item.keywords}
-        items.sort(key=lambda item: item.path not in long)  # so that no worker waits for another's long file
+        raise pytest.UsageError(f"cases that the test does not have: {renamed}")
+    if SHARED:  # so that no worker waits for another's long file
+        costly = "slow" if config.option.markexpr == "slow" else "thorough"
+        number = Counter(item.path for item in items if costly in item.keywords)
+        items.sort(key=lambda item: -number[item.path])
 
 
 @pytest.fixture(autouse=True, scope="module")

@@ -103,6 +103,7 @@ def test_noise_once_a_batch_costs_less_than_noise_in_every_gain(capsys):
     assert "theory promises" in capsys.readouterr().out
 
 
+@pytest.mark.thorough
 def test_samples_fall_with_epsilon_and_stay_above_the_lower_bound(capsys):
     """Measured at epsilon 0.3 and 1: AdaP-TT 31 and 24 times the bound, DP-TT 10 and 7, CTB-TT 3.4 and 2.9."""
     ratios = run(10, epsilons=(0.3, 1.0), trials=30)

@@ -202,6 +202,7 @@ PLAIN = ("adversaries", "privacy", "theory", "metrics")
 """Parts that are plain mathematics on arrays, of use outside of any environment."""
 
 
+@pytest.mark.thorough
 def test_each_part_knows_only_what_it_is_about():
     """Agents and wrappers know spaces and observations; nothing but `compiling` knows Numba."""
     for module, path in MODULES.items():

@@ -5,6 +5,8 @@ import functools
 import re
 from collections import Counter
 
+import pytest
+
 from tests.test_layers import MODULES
 
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
@@ -73,12 +75,14 @@ def classes():
     return homes
 
 
+@pytest.mark.thorough
 def test_fillers_are_rarely_bound():
     counts = bound_names()
     assert {name: counts[name] for name, most in MOST_BOUND.items() if counts[name] > most} == {}
     assert sum(counts[name] for name in FILLERS) <= MOST_FILLERS
 
 
+@pytest.mark.thorough
 def test_a_class_name_means_one_thing_in_the_package_and_is_no_participle():
     twice = {name: homes for name, homes in classes().items() if len(homes) > 1 and name not in SHARED_NAMES}
     rooms = {name: [home.rpartition(".")[0] for home in homes] for name, homes in twice.items()}

@@ -51,6 +51,7 @@ def thorough_tests():
     ]
 
 
+@pytest.mark.thorough
 def test_every_part_keeps_most_of_its_tests():
     """Otherwise `make quick` would say nothing of that part."""
     all_of, left_out = (

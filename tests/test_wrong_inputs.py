@@ -310,6 +310,7 @@ def test_extreme_settings_that_are_games_are_played():
         assert np.isfinite(outcome.external_regret).all() and not math.isnan(outcome.guarantee.epsilon)
 
 
+@pytest.mark.thorough
 def test_the_package_works_without_docstrings():
     program = "import dp_bandit_envs as dp; print(dp.play('Stochastic', 'DP-KLUCB', horizon=9, seed=0).arms.tolist())"
     answers = [

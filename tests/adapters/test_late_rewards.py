@@ -55,6 +55,7 @@ def averages_of(batch_size):
     return Algorithm("averages", Taught, lambda env: MiniBatchAverage(env, batch_size=batch_size))
 
 
+@pytest.mark.thorough
 def test_in_order_it_has_the_arms_of_next_arm():
     for name in PLAYABLE:
         by_turn, by_key, arms = game_of(name, seed=3), game_of(name, seed=3), []
@@ -64,6 +65,7 @@ def test_in_order_it_has_the_arms_of_next_arm():
         assert list(drive(by_key, 1, random.Random(0)).values()) == arms
 
 
+@pytest.mark.thorough_cases("16")
 @pytest.mark.parametrize("n_open", [16, ROUNDS])
 def test_every_algorithm_with_noise_or_without_privacy_takes_late_rewards(n_open):
     """Tsallis-INF divided by probabilities that other late losses had made 0."""

@@ -156,6 +156,7 @@ def test_these_are_all_adapters_of_agents():
     assert {name for name in adapters.__all__ if name.startswith("from_")} == {*THEIRS, "from_gymnasium"}
 
 
+@pytest.mark.thorough_cases("from_function", "from_mabwiser", "from_sb3")
 @pytest.mark.parametrize("adapter", THEIRS)
 def test_compare_plays_it_and_keeps_its_results(adapter, tmp_path):
     make = getattr(adapters, adapter)(THEIRS[adapter]())

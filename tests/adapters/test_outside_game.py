@@ -334,6 +334,7 @@ def test_a_diary_goes_on_with_the_same_arms(name, tmp_path):
     assert os.name == "nt" or (tmp_path / "diary.jsonl").stat().st_mode & 0o077 == 0
 
 
+@pytest.mark.thorough
 def test_a_diary_is_open_in_one_game_only_and_of_one_game(tmp_path):
     diary = tmp_path / "diary.jsonl"
     with game_of(diary=diary) as game:

@@ -62,6 +62,7 @@ def table_of(env, seed=0):
     return gains
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ["Stochastic", "Experts", "FullyOblivious", "Trial", "Deterministic", "Graph"])
 def test_the_best_arm_of_a_default_game_is_any_arm(name):
     """Chi-square over 4,000 games. False alarm: 1e-6."""
@@ -112,6 +113,7 @@ def test_what_is_given_stays_in_its_order(name, arguments):
     assert arguments.get("payoff") is None or arguments["gains"].arm_order == "random"  # the user's own is left alone
 
 
+@pytest.mark.thorough_cases("MemoryBounded, random")
 @pytest.mark.parametrize(("name", "arguments"), BOTH.values(), ids=BOTH)
 def test_play_and_simulate_agree_to_the_bit_and_so_do_many_games(name, arguments):
     env = made(name, arguments)

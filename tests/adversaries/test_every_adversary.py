@@ -277,6 +277,7 @@ class Shaped(Adversary):
         return np.zeros(self.shape)
 
 
+@pytest.mark.thorough_cases("shape0")
 @pytest.mark.parametrize("shape", [(9, 7), (9, 1), (3,), (9, 3, 1), ()])
 def test_gains_of_another_shape_are_refused(shape):
     with refused(WrongGainsError, "Shaped", "(9, 3)", str(shape)) as caught:

@@ -152,6 +152,7 @@ class Wavering(TopTwo):
     functions = TopTwo.functions._replace(recommend=recommend_by_round)
 
 
+@pytest.mark.thorough
 def test_what_is_recommended_at_the_stop_is_final():
     played = play("Stochastic:means=[0.4,0.6]", ChangesItsMind(), horizon=8)
     assert played.error.tolist() == [1.0] * 8
@@ -174,6 +175,7 @@ def test_two_best_arms_are_both_right():
     assert recommended_best.all() and (outcome.last("rounds_until_stop") == 300).any()
 
 
+@pytest.mark.thorough
 def test_compare_ranks_by_both_measures():
     names = ["Top-Two", "CTB-TT:epsilon=4", "DP-TT:epsilon=4"]
     comparison = compare("Stochastic:means=[0.2,0.8]", names, horizon=2000, trials=20, seed=2)
@@ -219,6 +221,8 @@ def stopping_law(means, beta, horizon):
     return law
 
 
+@pytest.mark.slow_cases("CTB-TT-2.0")
+@pytest.mark.thorough
 @pytest.mark.parametrize(("name", "epsilon"), [("Top-Two", math.inf), ("CTB-TT", 2.0)])
 def test_the_law_of_the_stop_with_two_arms(name, epsilon):
     """Exact against 20,000 games: 76 probabilities and the mean.
@@ -281,6 +285,8 @@ def as_lists(state):
     return State(*(list(part) if isinstance(part, tuple) else part for part in state))
 
 
+@pytest.mark.slow_cases("1.5-False-8-stops2")
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("epsilon", "with_arms", "rounds", "stops"),
     [
@@ -338,6 +344,8 @@ def episode_law(table, epsilon, beta):
     return np.array([[integral(one) for one in first], [integral(goes_on * one) for one in second]])
 
 
+@pytest.mark.slow
+@pytest.mark.thorough
 def test_the_stop_of_noisy_episodes_keeps_epsilon_in_the_central_model():
     """By quadrature for all gains of three rounds and all changes of one round; four numbers beside games.
 

@@ -408,6 +408,7 @@ def test_without_noise_the_index_is_that_of_the_gains_alone():
     assert min(agent._state.spreads) == pytest.approx(math.sqrt(0.5 / 512), rel=1e-12)
 
 
+@pytest.mark.thorough
 def test_gaussian_noise_costs_less_than_laplace_noise_at_one_epsilon_and_a_delta():
     """T = 10^5, epsilon = 1 (delta 1e-6): 928 against 1,329 in 100 games, 17 standard errors. False alarm: 1e-20."""
     names = ("AdaC-UCB", "AdaP-UCB")

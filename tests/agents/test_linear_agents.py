@@ -457,6 +457,7 @@ def test_arms_without_any_features_share_a_batch_and_all_stay():
         assert set(arms[1000:].tolist()) in ({0}, {1, 2})
 
 
+@pytest.mark.thorough_cases("AdaC-GOPE-game1")
 @pytest.mark.parametrize(
     ("name", "game"),
     [("DP-GOPE", {"coins": True, "gap": 0.9}), ("AdaC-GOPE", {"n_arms": 40, "dimension": 3, "gap": 0.9})],
@@ -472,6 +473,7 @@ def test_without_noise_it_is_gope_to_the_last_bit(name, game):
     assert plain.regret_bound_in(env) == other.regret_bound_in(env)
 
 
+@pytest.mark.thorough_cases("game1")
 @pytest.mark.parametrize("game", [{"coins": True, "gap": 1.0}, {"n_arms": 50, "dimension": 7}])
 def test_play_equals_simulate_to_the_last_bit(game):
     algorithms = [make_algorithm(name, **({} if name == "GOPE" else {"epsilon": 3.0})) for name in NAMES]

@@ -193,6 +193,7 @@ def law_of_arms(table, pulls, variance):
     return law
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("pulls", "variance"), [(0, 1.0), (0, 8.0), (1, 1.0), (1, 4.0), (2, 1.0)])
 def test_exact_laws_of_short_games_keep_to_the_guarantee(pulls, variance):
     """All tables of gains 0 and 1 in five rounds, and all that differ from them in one round."""
@@ -246,6 +247,7 @@ def test_on_a_graph_nothing_is_declared():
     assert guarantee.model == "none" and "several gains" in guarantee.theorem
 
 
+@pytest.mark.thorough
 def test_a_sampled_audit_does_not_refute_it():
     loss = sampled_loss("Tuned-TS:pulls=1,variance=4", games=20_000)
     assert loss.holds and loss.declared.epsilon < 20

@@ -83,22 +83,26 @@ def test_every_adversarial_algorithm_has_a_regret_bound_that_grows(name):
     assert algorithm.pseudo_regret_bound(means=[0.9, 0.6], horizon=1000) == math.inf
 
 
-def test_these_stochastic_algorithms_have_a_pseudo_regret_bound_that_grows():
-    for means in [(0.9, 0.6), (0.7, 0.5, 0.5, 0.3)]:
-        for name in STOCHASTIC_WITH_BOUND:
-            algorithm = make_algorithm(name)
-            # The ends of so many intervals take seconds to find.
-            horizons = [2**k for k in range(6, 21 if name == "DP-UCB-INT" else 27, 2)]
-            bounds = [algorithm.pseudo_regret_bound(means=means, horizon=horizon) for horizon in horizons]
-            assert all(math.isfinite(bound) and bound > 0 for bound in bounds)
-            assert bounds == sorted(bounds)
-            # In the end like ln T or a power of it: four times the rounds, less than twice the bound. Batches double,
-            # and who forgets loses of order sqrt(T ln T), as does Tuned-TS, D-UCB from far more rounds on, DP-UCB and
-            # DP-UCB-INT nearly T.
-            assert bounds[-1] < (4 if name in NEARLY_LINEAR else 2.1 if "GOPE" in name else 2) * bounds[-2]
-            # Never more than the worst arm in every round.
-            gap = max(means) - min(means)
-            assert all(bound <= gap * horizon * (1 + 1e-12) for bound, horizon in zip(bounds, horizons, strict=True))
+@pytest.mark.thorough
+@pytest.mark.slow_cases("four arms")
+@pytest.mark.parametrize(
+    "means", [pytest.param((0.9, 0.6), id="two arms"), pytest.param((0.7, 0.5, 0.5, 0.3), id="four arms")]
+)
+def test_these_stochastic_algorithms_have_a_pseudo_regret_bound_that_grows(means):
+    for name in STOCHASTIC_WITH_BOUND:
+        algorithm = make_algorithm(name)
+        # The ends of so many intervals take seconds to find.
+        horizons = [2**k for k in range(6, 21 if name == "DP-UCB-INT" else 27, 2)]
+        bounds = [algorithm.pseudo_regret_bound(means=means, horizon=horizon) for horizon in horizons]
+        assert all(math.isfinite(bound) and bound > 0 for bound in bounds)
+        assert bounds == sorted(bounds)
+        # In the end like ln T or a power of it: four times the rounds, less than twice the bound. Batches double,
+        # and who forgets loses of order sqrt(T ln T), as does Tuned-TS, D-UCB from far more rounds on, DP-UCB and
+        # DP-UCB-INT nearly T.
+        assert bounds[-1] < (4 if name in NEARLY_LINEAR else 2.1 if "GOPE" in name else 2) * bounds[-2]
+        # Never more than the worst arm in every round.
+        gap = max(means) - min(means)
+        assert all(bound <= gap * horizon * (1 + 1e-12) for bound, horizon in zip(bounds, horizons, strict=True))
 
 
 def test_bounds_hold_for_oblivious_adversaries_only():

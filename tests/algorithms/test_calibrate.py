@@ -174,6 +174,7 @@ def test_simulate_at_a_guarantee_refuses_what_is_above_it_and_plays_what_guarant
     assert simulate(game, ["UCB", "DP-SE"], **target)["UCB"].guarantee.model == "none"
 
 
+@pytest.mark.thorough
 def test_an_algorithm_and_a_function_are_calibrated_as_names_are():
     def half(epsilon):
         return make_algorithm("DP-SE", epsilon=2 * epsilon)

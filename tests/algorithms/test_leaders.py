@@ -260,6 +260,7 @@ def test_as_ftpl_guarantees_it_above_batches_and_in_games_of_a_few_rounds():
         assert np.isfinite(play(game, make_algorithm("AS-FTPL")).external_regret).all()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("game", ["Experts", "Ball"])
 def test_as_ftpl_has_the_noise_of_what_was_asked_for_or_is_refused_near_the_least_delta(game):
     """Fast draws need about .5e-12 here: above twice that the noise was of an epsilon down to .035 for the 1 asked."""
@@ -294,6 +295,7 @@ def test_they_refuse_games_that_hide_gains():
                 play(gym.make(f"DPBandit-{game}-v0", horizon=5, **arguments), make_algorithm(name))
 
 
+@pytest.mark.thorough
 def test_the_bound_of_the_perturbed_leader_skips_no_growth_of_its_noise():
     """It looks at some of the releases only, in long games; the exact sum is at most that, and hardly less."""
     horizon = 3 * 4096
@@ -563,6 +565,7 @@ def test_with_infinite_epsilon_lazy_hedge_and_dp_hedge_still_guarantee_what_hedg
     assert (pure.epsilon, pure.delta, pure.rho) == (0.5, 0.0, 0.5**2 / 8)
 
 
+@pytest.mark.thorough
 def test_a_requested_guarantee_is_given():
     for n_arms, horizon in [(2, 1), (2, 2), (10, 500), (1000, 2**18)]:
         for epsilon, delta in [(0.1, 1e-6), (1.0, 1e-10), (5.0, 1e-3)]:

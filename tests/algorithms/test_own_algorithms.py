@@ -323,6 +323,7 @@ def test_it_guarantees_its_epsilon_in_every_kind_of_game(epsilon):
     assert (algorithm.guarantee(n_arms=4, horizon=8192).model == "central") == (epsilon < 4)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("base", "epsilon"), [("EXP3", 1.0), ("TS", 0.1)])
 def test_it_loses_exactly_its_epsilon(base, epsilon):
     """In batches: 128 rounds in 64 batches of two."""
@@ -331,12 +332,14 @@ def test_it_loses_exactly_its_epsilon(base, epsilon):
     assert loss.declared.epsilon == epsilon
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("base", ["EXP3", "TS"])
 def test_it_keeps_the_rules_of_algorithms(base):
     """False alarm: 5e-7."""
     check_algorithm(make_algorithm("Clipped-Lap", base=base), games=100)
 
 
+@pytest.mark.thorough
 def test_every_base_by_name_and_any_agent_of_ones_own_plays_behind_it():
     made = {base: make_algorithm("Clipped-Lap", base=base, label=base) for base in BASES}
     made["class"] = make_algorithm("Clipped-Lap", base=Ucb, label="class")

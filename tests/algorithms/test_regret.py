@@ -677,6 +677,7 @@ def test_the_best_expert_may_stand_anywhere(name):
     check_even("Experts", name, 60, 200)
 
 
+@pytest.mark.thorough
 def test_the_best_of_neighbours_may_stand_anywhere():
     check_even("Graph", "TS-MaxN", 60, 1000)
 

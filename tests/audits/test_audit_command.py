@@ -72,6 +72,7 @@ def test_the_plot_is_saved(tmp_path):
     assert out.read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.thorough
 def test_a_game_without_a_release_is_not_audited():
     """At epsilon = 1 the first interval needs over 32 rounds."""
     table = shown("DP-UCB-INT", games=1_000, code=NOT_AUDITED_CODE, width=200)
@@ -107,6 +108,7 @@ class HalfTheNoiseLater(Mechanism):
         return PrivacyGuarantee(epsilon=1.0)
 
 
+@pytest.mark.slow
 @pytest.mark.thorough
 def test_half_the_noise_from_the_40th_release_on_is_seen():
     """The sampled bounds are shown with their confidence."""
@@ -213,6 +215,8 @@ class WithholdsMiddle(HalfTheNoiseLater):
     release = staticmethod(withhold_middling_gains)
 
 
+@pytest.mark.slow_cases("WithholdsMiddle", "WithholdsEnds")
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", [WithholdsLow, WithholdsEnds, WithholdsMiddle])
 def test_what_withholds_some_gains_is_refuted_by_samples(kind):
     """The exact audit has a row that says why it does not judge."""
@@ -296,6 +300,7 @@ LEAKS = [
 ]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("parts", "label"), LEAKS)
 def test_leaks_later_in_a_game_and_in_rounds_with_two_gains_are_refuted(parts, label, monkeypatch):
     """Each was passed; the row that refutes it is the only one."""
@@ -326,6 +331,7 @@ def test_a_part_that_refuses_rounds_with_two_gains_has_a_row_that_says_so(refusa
     assert said["exact, of the noise"] == "within the claim" and code == 0
 
 
+@pytest.mark.thorough
 def test_the_row_of_low_bits_says_which_releases_were_looked_at():
     rows, _, _, _ = _audited(LaplaceClipRescale(epsilon=1.0), confidence=0.99, horizon=8, games=0, seed=0)
     assert rows[-1].verdict == "show no gain in 40 releases (all 16 of a game)"

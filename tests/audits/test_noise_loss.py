@@ -141,6 +141,7 @@ def test_a_wrapper_that_leaks_in_low_bits_breaks_a_rule():
         check_wrapper(wrap(2.0**-25), games=0)
 
 
+@pytest.mark.thorough
 def test_a_wrapper_whose_low_bits_cannot_be_looked_at_is_passed_with_a_warning():
     with pytest.warns(UserWarning, match="low bits not looked at: .*triangular") as warned:
         check_wrapper(
@@ -301,6 +302,7 @@ def test_a_gain_that_shows_beside_the_noise_is_not_passed(release, state):
             exact_loss(mechanism, seed=seed)
 
 
+@pytest.mark.thorough
 def test_a_random_bit_that_knows_the_gain_before_is_not_passed():
     def release(state, arm, gain, rng):
         bit = 1.0 if rng.random() < 0.25 + 0.5 * gain else 0.0
@@ -331,6 +333,7 @@ def test_one_draw_by_hand(delta):
     assert exact <= found <= exact + 1e-4
 
 
+@pytest.mark.thorough
 def test_intervals_lose_at_their_delta_what_they_claim():
     """Many releases of one arm: pure loss 1.9, .84 by zCDP at delta .1, exactly .48, which is also what is declared.
 

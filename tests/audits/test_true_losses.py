@@ -88,6 +88,7 @@ OTHERS = [
 ]
 
 
+@pytest.mark.thorough_cases("kind3-changes3-fields3")
 @pytest.mark.parametrize(("kind", "changes", "fields"), OTHERS)
 def test_it_is_held_to_other_noise_too(kind, changes, fields):
     loss = exact_loss(saying(kind(epsilon=1.0), **changes))
@@ -95,6 +96,7 @@ def test_it_is_held_to_other_noise_too(kind, changes, fields):
     assert exact_loss(kind(epsilon=1.0)).holds
 
 
+@pytest.mark.thorough
 def test_own_draws_are_held_to_their_curve():
     exp3 = make_algorithm("EXP3")
     honest = exp3.own_guarantee
@@ -111,6 +113,8 @@ def test_own_draws_are_held_to_their_curve():
     assert exact_loss(Normal(epsilon=math.inf, rho=0.5, noise_law=gaussian_law(1.1))).too_low == ("noise_law",)
 
 
+@pytest.mark.slow_cases("says0-noise_law")
+@pytest.mark.thorough
 @pytest.mark.parametrize(("says", "field"), [FALSE_AT[1], FALSE_AT[-1]])
 def test_samples_refute_what_is_said_at_other_deltas(says, field):
     loss = sampled_loss(Laplace(**says), of="releases", games=5_000)
@@ -118,6 +122,7 @@ def test_samples_refute_what_is_said_at_other_deltas(says, field):
     assert loss.holds == (field is None) and ("refuted: noise_law" in str(loss)) == (field is not None)
 
 
+@pytest.mark.thorough
 def test_check_wrapper_refuses_a_false_law():
     with refused(ConformanceError, "noise_law of the guarantee says 0.008"):
         check_wrapper(lambda env: PrivacyBoundary(env, Laplace(noise_law=one_laplace(0.01))))

@@ -25,6 +25,7 @@ def finished(tmp_path):
     )
 
 
+@pytest.mark.thorough
 def test_table_and_figure_are_those_of_the_comparison(dp_bandit, finished, tmp_path):
     before = {path.name: path.read_bytes() for path in finished.iterdir()}
     options = "--measure switches --against epsilon --band quantiles --y-scale log"
@@ -37,6 +38,7 @@ def test_table_and_figure_are_those_of_the_comparison(dp_bandit, finished, tmp_p
         assert entry.name in out and f" {np.median(entry.values('switches')[:, -1]):,.1f} (" in out
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", ["svg", "pdf"])
 def test_the_figure_goes_where_it_is_wanted_without_a_band(dp_bandit, finished, tmp_path, kind):
     code, out, _ = dp_bandit("show", "mine", "--band", "none", "--out", f"regret.{kind}")
@@ -75,6 +77,7 @@ def test_what_is_not_for_a_folder_is_refused_in_a_sentence(dp_bandit, finished, 
     assert code == 0 and out.startswith("EXP3: algorithm")
 
 
+@pytest.mark.thorough
 def test_a_folder_that_cannot_be_written_says_where_else(dp_bandit, finished, monkeypatch):
     from dp_bandit_envs.cli import show_commands
 
@@ -86,6 +89,7 @@ def test_a_folder_that_cannot_be_written_says_where_else(dp_bandit, finished, mo
     assert code == 2 and "Permission denied" in err and "--out" in err and "DP-SE" in out
 
 
+@pytest.mark.thorough
 def test_a_run_with_more_names_goes_on_in_the_same_folder(dp_bandit, tmp_path):
     first = ["run", "Stochastic", "UCB", "DP-SE", "--epsilon", 1, "--horizon", 40, "--trials", 3]
     assert dp_bandit(*first)[0] == 0
@@ -104,6 +108,7 @@ def test_a_run_with_more_names_goes_on_in_the_same_folder(dp_bandit, tmp_path):
     assert len(list((tmp_path / "results").iterdir())) == 3
 
 
+@pytest.mark.thorough
 def test_a_run_that_grows_to_something_else_or_is_at_work_is_left_alone(dp_bandit, tmp_path):
     from dp_bandit_envs.experiments.store import find_growing
 
@@ -123,6 +128,7 @@ def test_a_run_that_grows_to_something_else_or_is_at_work_is_left_alone(dp_bandi
     assert find_growing(tmp_path / "results", wanted) is None
 
 
+@pytest.mark.thorough
 def test_a_sweep_is_typed_as_one_name(dp_bandit, tmp_path):
     words = ["run", "Stochastic", "EXP3:exploration_rate=[.01,.03,.1]", "--horizon", 40, "--trials", 2, "--out", "mine"]
     code, out, _ = dp_bandit(*words)

@@ -11,6 +11,7 @@ from tests.tools.pages import PAGES, blocks, lines
 from tests.tools.refusals import missing
 
 
+@pytest.mark.thorough
 def test_the_page_of_grading_can_be_followed(dp_bandit, tmp_path):
     """Its commands grade a file with its free answers."""
     (code,) = re.findall(r"`(written_down = .*)`", PAGES["docs/grading.md"])

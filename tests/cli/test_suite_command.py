@@ -50,6 +50,7 @@ def submissions(tmp_path):
     return folder
 
 
+@pytest.mark.thorough
 def test_an_agent_is_scored_and_its_card_sheet_and_picture_are_written(dp_bandit, tmp_path):
     (tmp_path / "suite_mine.py").write_text(AGENT.format(arm=0, select="return self.arm"), encoding="utf-8")
     code, out, err = dp_bandit("suite", "suite_mine:MyAgent", "DP-IMED", *EASY, "--out", "out")
@@ -64,6 +65,7 @@ def test_an_agent_is_scored_and_its_card_sheet_and_picture_are_written(dp_bandit
     assert (tmp_path / "out" / "card.json").read_bytes() == text
 
 
+@pytest.mark.thorough
 def test_another_call_keeps_the_first_card(dp_bandit, tmp_path):
     for name in ("DP-IMED", "DP-KLUCB", "DP-IMED", "Clipped-Lap:base=TS"):
         assert dp_bandit("suite", name, *EASY)[0] == 0
@@ -71,6 +73,7 @@ def test_another_call_keeps_the_first_card(dp_bandit, tmp_path):
     assert [card.cells[0]["agent"] for card in cards] == ["Clipped-Lap (base=TS)", "DP-IMED", "DP-KLUCB"]
 
 
+@pytest.mark.thorough
 def test_cards_are_joined(dp_bandit, tmp_path):
     for name in ("DP-IMED", "DP-KLUCB"):
         assert dp_bandit("suite", name, *EASY, "--out", name)[0] == 0
@@ -81,6 +84,7 @@ def test_cards_are_joined(dp_bandit, tmp_path):
     assert {cell["agent"] for cell in suite.load(tmp_path / "both" / "card.json").cells} == {"DP-IMED", "DP-KLUCB"}
 
 
+@pytest.mark.thorough
 def test_a_class_is_ranked_with_a_seed_of_its_own_and_bad_files_cost_themselves(dp_bandit, submissions, tmp_path):
     code, out, err = dp_bandit("suite", submissions, *EASY, "--seed", 8251, "--seconds", 2, "--out", "out")
     assert code == 0, err
@@ -112,6 +116,7 @@ def test_tasks_are_listed_and_the_reference_is_shown_by_axis_at_the_levels_that_
     assert "epsilon = 1\n" in out and "epsilon = 10\n" in out and "epsilon = 0.1" not in out
 
 
+@pytest.mark.thorough
 def test_best_arm_identification_is_listed_shown_and_scored(dp_bandit, tmp_path):
     code, out, _ = dp_bandit("suite", "--list")
     assert code == 0 and "identification/close-rival" in out and "0.8 0.7 0.4" in out

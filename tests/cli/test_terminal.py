@@ -38,6 +38,7 @@ def test_a_folder_is_not_named_like_a_file(tmp_path):
     assert folder(tmp_path / "plot.png").is_dir()
 
 
+@pytest.mark.thorough
 def test_a_run_shows_how_far_it_is(dp_bandit, monkeypatch):
     """Saved games count as done; a pipe gets lines, which stay."""
     monkeypatch.setattr(progress, "FIRST_LINE", 0.0)
@@ -55,6 +56,7 @@ def test_roles_of_sphinx_go_and_formulas_are_text():
     assert plain(r":math:`\ln \frac{K - 1}{\beta} + \frac 1 2 e^{-\text{gap}}`") == "ln ((K - 1) / β) + 1/2 e^(-gap)"
 
 
+@pytest.mark.thorough
 def test_what_is_said_of_a_name_fits_the_terminal():
     """But for programs, which are copied; no command of LaTeX is left."""
     lines = [line for names in KINDS.values() for name in names() for line in describe_name(name).splitlines()]
@@ -167,6 +169,7 @@ def test_help_has_the_commands_in_groups_and_examples_one_a_line(dp_bandit):
     assert "bool" not in out
 
 
+@pytest.mark.thorough
 def test_a_shell_completes_commands(tmp_path):
     asked = {"_DP_BANDIT_COMPLETE": "complete_bash", "COMP_WORDS": "dp-bandit cal", "COMP_CWORD": "1"}
     done = subprocess.run(

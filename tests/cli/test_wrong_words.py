@@ -244,6 +244,7 @@ def test_what_a_module_registers_is_named_with_it(dp_bandit, forgotten, words, n
     assert missing(out, *named) == []
 
 
+@pytest.mark.slow_cases("mistaken:Coin:honest=.5-named2")
 @pytest.mark.thorough
 @pytest.mark.parametrize(
     ("words", "named"),

@@ -501,6 +501,7 @@ class ChecksTheSharedSet(PrivacyBoundary):
         return self._set
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("broken", "words"), [(RewardsAll, ["reward"]), (ChecksTheSharedSet, ["WrongPointError"])])
 def test_a_wrapper_that_is_broken_on_points_only_is_caught(broken, words):
     with refused(ConformanceError, *words):
@@ -522,6 +523,7 @@ class OfTheBall:
         self.totals = self.totals + observation["gain"]
 
 
+@pytest.mark.thorough
 def test_an_agent_for_one_set_says_so_and_passes():
     with refused(ConformanceError, "simplex", "decision_sets=['ball']", "WrongGameError"):
         check_agent(OfTheBall)

@@ -359,6 +359,7 @@ UNFIT = {
 }
 
 
+@pytest.mark.thorough_cases("otherwise when compiled", "not compilable")
 @pytest.mark.parametrize(("make", "message"), UNFIT.values(), ids=UNFIT)
 def test_what_makes_no_fit_agent_is_caught(make, message):
     with pytest.raises(ConformanceError, match=message):

@@ -149,6 +149,7 @@ def test_a_verdict_is_that_of_the_check_and_a_missing_name_is_named():
     assert not verdict and "There is no `double` yet" in verdict.says
 
 
+@pytest.mark.thorough
 def test_an_endless_loop_is_stopped_and_a_later_check_is_not():
     def endless(number):
         while True:

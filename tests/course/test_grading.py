@@ -120,6 +120,7 @@ def test_what_never_ends_is_ended_and_the_next_task_is_graded(tmp_path):
     assert found.points == 0
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(os.name != "posix", reason="groups of processes")
 def test_an_interrupt_ends_what_is_at_work(tmp_path):
     """The first grade is of a file that is not run; then comes Ctrl-C."""
@@ -283,6 +284,7 @@ def test_every_check_of_a_lab_draws_cases_or_has_none_to_learn():
         assert ("seed" in drawn) != (task.check in {"check_six_rounds", "check_publishing", "check_accused"})
 
 
+@pytest.mark.thorough
 def test_free_answers_are_read_without_running_them(tmp_path):
     written = ('{"prediction": "=twice", 1: "it doubles", 2: "", "x": ["=1"]}', "{1: 'it ' + 1 / 0}")
     for student, answers in zip(("anna", "ben"), written, strict=True):

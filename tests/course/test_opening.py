@@ -126,6 +126,7 @@ def test_whoever_lacks_the_password_sees_nothing_and_nothing_is_left_running(tmp
     assert not alive_in(process.pid)
 
 
+@pytest.mark.slow_cases("15")
 @pytest.mark.thorough
 @needs_marimo
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])

@@ -555,6 +555,7 @@ WRONG = {
 """Wrong answers to each check, and what stands in the words about them."""
 
 
+@pytest.mark.thorough_cases("test_wrong_answers accused_of")
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("check", WRONG, ids=lambda check: f"{check.__module__.rpartition('.')[2]} {check.__name__}")
 def test_wrong_answers_get_the_words_that_fit(check):
@@ -760,6 +761,7 @@ def test_the_solution_passes_and_so_does_a_search():
         assert check_best_batch(lambda horizon, n_arms, share=share: best_batch(horizon, n_arms) * (1 + share))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("seed", [100, 103, 152])
 def test_a_release_of_two_digits_passes_whatever_the_secret(seed):
     """Each of these secrets has a setting with a noise of few hundredths."""

@@ -112,6 +112,7 @@ def test_every_environment_can_be_shown():
         assert environment_pages.first_line(id_).endswith(".") and len(environment_pages.first_line(id_)) < 160
 
 
+@pytest.mark.thorough
 def test_the_page_of_one_environment(monkeypatch):
     row = shown_games.PageGame("means=[0.9, 0.2, 0.1], horizon=600")
     monkeypatch.setitem(shown_games.SHOWN, "Stochastic", row)
@@ -131,6 +132,7 @@ def test_the_page_of_one_environment(monkeypatch):
     assert math.isclose(game.totals[-1].max() - collected, game.regret[-1], abs_tol=1e-9)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("id_", "arguments", "player", "words"),
     [
@@ -195,6 +197,7 @@ def test_docstrings_become_markdown_by_hand_and_arguments_a_table_where_each_has
     )
 
 
+@pytest.mark.thorough
 def test_what_is_kept_is_made_again_when_its_key_changes(tmp_path):
     made = iter("abc")
     texts = [pages.kept("one", lambda: next(made), folder=tmp_path, depends=text) for text in ("1", "1", "2", "1")]

@@ -144,6 +144,7 @@ def test_every_picture_has_a_text_and_every_paper_a_link():
         ] == []
 
 
+@pytest.mark.thorough
 def test_a_results_folder_has_the_files_and_columns_of_its_page(tmp_path):
     page, place = PAGES["docs/results-folder.md"], tmp_path / "results"
     compare("Stochastic", ["UCB", "DP-TT"], epsilon=1, horizon=50, trials=2, progress=False).report(place)

@@ -147,6 +147,7 @@ def test_which_to_take_names_the_best_of_each_axis():
             assert suite_page._code(best[0]) == f"`{name}`" and float(score) == pytest.approx(best[1], abs=0.0051)
 
 
+@pytest.mark.thorough
 def test_the_page_names_every_task_and_the_picture_is_that_of_the_reference():
     for task in TASKS.values():
         assert task.axis in PAGES["docs/suite.md"] and task.name.partition("/")[2] in PAGES["docs/suite.md"]

@@ -48,6 +48,7 @@ def test_every_page_has_one_place_in_the_contents_under_its_caption():
     assert "\n/docs/nowhere\n" not in navigation.contents(["docs/nowhere"])
 
 
+@pytest.mark.thorough
 def test_the_api_has_every_public_name_once_with_a_line_and_its_page_is_made_from_the_code():
     """If the page is old, `python docs/generators tables` writes it again."""
     listed = [name for _, names in api_pages.TOPICS.values() for name in names.split()]

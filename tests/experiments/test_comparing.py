@@ -328,6 +328,7 @@ def test_lists_are_combined_and_a_list_in_a_list_is_one_value():
     ]
 
 
+@pytest.mark.thorough
 def test_each_is_played_at_the_guarantee_and_at_each_epsilon():
     swept = compare("Stochastic", "DP-UCB-INT:v=[1.1,1.5]", epsilon=[0.5, 1], delta=1e-6, at_guarantee=True, **SIZE)
     assert [(entry.parameters["v"], entry.asked) for entry in swept] == [(1.1, 0.5), (1.1, 1), (1.5, 0.5), (1.5, 1)]
@@ -336,6 +337,7 @@ def test_each_is_played_at_the_guarantee_and_at_each_epsilon():
     assert all(entry.calibrated for entry in swept) and own[1] != others[1]
 
 
+@pytest.mark.thorough
 def test_equal_names_get_their_modules(written):
     written(anna=USERS_AGENT.format(arm=0), ben=USERS_AGENT.format(arm=1))
     import anna
@@ -451,6 +453,7 @@ def test_a_ledger_refuses_a_known_seed_without_a_warning():
 
 
 # ---- too short games
+@pytest.mark.thorough_cases("DP-GOPE")
 @pytest.mark.parametrize("name", ["DP-SE", "GOPE", "DP-UCB-INT", "DP-GOPE", "UCB"])
 def test_tables_and_reports_say_so(name, tmp_path):
     """With 60 rounds and five arms the first block of DP-SE and the first batch of GOPE are longer."""

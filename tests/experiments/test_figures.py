@@ -70,6 +70,7 @@ def test_six_lines_in_a_column_are_readable(six, size, legend):
     assert panel.width > 2.5 * figure.dpi and panel.height > (0.9 if legend == "below" else 1.4) * figure.dpi
 
 
+@pytest.mark.thorough
 def test_a_size_is_kept_with_several_panels_and_a_note(panels):
     figure = panels.plot(size=(7, 4.5), note=True)
     figure.draw_without_rendering()
@@ -107,6 +108,7 @@ def test_settings_that_a_reader_changed_are_obeyed(six):
     assert usual.xaxis.label.get_fontsize() == 8 and usual.lines[0].get_linewidth() == 1.4
 
 
+@pytest.mark.thorough
 def test_a_size_that_is_set_for_all_figures_is_that_of_one_panel(six, panels):
     with mpl.rc_context({"figure.figsize": (5.0, 3.0)}):
         assert tuple(six.plot().get_size_inches()) == (5, 3)
@@ -117,6 +119,7 @@ def test_a_size_that_is_set_for_all_figures_is_that_of_one_panel(six, panels):
 # ---- axes of one's own
 
 
+@pytest.mark.thorough
 def test_panels_of_several_comparisons_stand_in_one_figure(six, panels):
     """UCB and DP-KLUCB look the same in both, and what is new gets a look that is not there."""
     figure, (left, middle, right) = plt.subplots(1, 3, figsize=(9, 3), layout="constrained")

@@ -103,6 +103,7 @@ def test_another_seed_is_refused_by_name_and_so_are_other_checkpoints_and_horizo
 # ---- faults of an earlier attempt
 
 
+@pytest.mark.thorough
 def test_the_code_of_every_part_counts(written, tmp_path):
     """What was added later is compared, too, and not only what the first call played."""
     given = {**SIZE, "folder": tmp_path / "mine"}
@@ -207,6 +208,7 @@ def test_a_secret_seed_does_not_grow_and_nothing_is_played(games, tmp_path):
     assert compare(algorithms="UCB", trials=2, **words).table() == first.table()
 
 
+@pytest.mark.thorough
 def test_a_run_with_a_ledger_does_not_grow_and_nothing_is_charged(tmp_path, monkeypatch, capsys):
     np.save(tmp_path / "gains.npy", np.full((40, 2), 0.5))
     Ledger.create(tmp_path / "my.ledger", epsilon=3.0)
@@ -234,6 +236,7 @@ def noisy(*, epsilon=1.0):
     return Algorithm("Noisy", Exp3, lambda env: LaplaceClipRescale(env, epsilon=epsilon))
 
 
+@pytest.mark.thorough
 def test_comparisons_are_joined_where_they_agree():
     first = compare("Stochastic", ["UCB", noisy], epsilon=1, trials=4, **SIZE)
     second = compare(["Stochastic", "Deterministic"], ["UCB", noisy], epsilon=[0.5, 1], trials=3, **SIZE)

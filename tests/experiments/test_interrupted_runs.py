@@ -273,6 +273,8 @@ def steps_of_growth(tmp_path, monkeypatch):
     return disk.steps
 
 
+@pytest.mark.slow_cases("28-7")
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("error", "every"),
     [

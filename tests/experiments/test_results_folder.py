@@ -82,6 +82,7 @@ FOREIGN = {
 }
 
 
+@pytest.mark.thorough_cases("work")
 @pytest.mark.parametrize("content", FOREIGN.values(), ids=FOREIGN)
 def test_a_foreign_folder_is_refused_and_untouched(content, tmp_path):
     for name, data in content.items():
@@ -231,6 +232,7 @@ def as_before_growth(configuration):
     return {**configuration, **more}
 
 
+@pytest.mark.thorough
 def test_a_finished_folder_of_before_growth_loads_and_reports_and_does_not_grow(compared, tmp_path):
     Comparison(compared.entries, as_before_growth(compared.configuration)).save(tmp_path / "old")
     old = load(tmp_path / "old")
@@ -347,6 +349,7 @@ def test_two_saves_have_the_same_bytes(compared, tmp_path):
         assert file.read_bytes() == (other / file.name).read_bytes(), file.name
 
 
+@pytest.mark.thorough_cases("report")
 @pytest.mark.parametrize("write", [Comparison.save, Comparison.report])
 def test_finished_results_are_not_overwritten_by_others(write, tmp_path):
     """They could only grow to these: `save` replaced results.npz beside a configuration of before."""
@@ -365,6 +368,7 @@ def test_finished_results_are_not_overwritten_by_others(write, tmp_path):
     assert same(load(folder), there)
 
 
+@pytest.mark.thorough_cases("report")
 @pytest.mark.parametrize("write", ["save", "report"])
 def test_games_of_one_secret_seed_do_not_replace_those_of_another(tmp_path, write):
     gains = np.random.default_rng(1).random((50, 2))

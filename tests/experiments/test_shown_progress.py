@@ -183,6 +183,7 @@ compare("Stochastic", ["EXP3", "UCB"], horizon=50, trials=4, progress=stop, fold
 """
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("is_kept", [True, False])
 def test_an_interruption_ends_with_a_sentence_and_few_frames(is_kept, tmp_path):
     folder = str(tmp_path / "mine") if is_kept else None

@@ -148,6 +148,7 @@ def of_a_paper():
     return compare(GAMES, algorithms, epsilon=[0.5, 4], delta=1e-6, **PAIR)
 
 
+@pytest.mark.thorough
 def test_latex_is_well_formed_and_its_numbers_stand_right(of_a_paper):
     long, wide, standings, pairs = map(check_latex, tables_of(of_a_paper))
     assert long == "lrrrlrrrr" and wide == "llrr"
@@ -298,6 +299,7 @@ def test_a_large_epsilon_with_fast_draws_is_that_of_exact_noise():
     assert 10 < drawn.pure_epsilon < 30 and str(shown_epsilon(drawn)) == f"eps {drawn.pure_epsilon:.4g}"
 
 
+@pytest.mark.thorough
 def test_exp3_has_one_epsilon_everywhere():
     """In `list`, `show`, a report, a comparison, docs/algorithms.md and its generated page: 85.8 at 1e-6."""
     size = {"n_arms": 4, "horizon": 2**18}
@@ -366,6 +368,7 @@ def test_gains_that_changed_on_the_disk_are_not_read_again(tmp_path):
     assert load(tmp_path / "out")[0].horizon == 20
 
 
+@pytest.mark.thorough
 def test_what_cannot_be_pickled_plays_and_a_copy_and_what_is_loaded_report_the_same(tmp_path):
     compared = compare(["Stochastic", "Switching"], {"mine": lambda: Exp3(), "DP": "DP-SE"}, horizon=20, trials=2)
     copy = pickle.loads(pickle.dumps(compared))

@@ -104,12 +104,14 @@ def assert_plays_the_same_games():
         forget("Mine")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("backend", [*OWN, "Elsewhere"])
 def test_every_backend_plays_the_games_of_one_process(backend):
     with joblib.parallel_config(backend=backend):
         assert_plays_the_same_games()
 
 
+@pytest.mark.thorough
 def test_a_secret_seed_goes_to_joblibs_own_backends_only(tmp_path):
     """By its name, before anything is played or written; real data have one if none is given."""
     real = tmp_path / "gains.npy"

@@ -93,6 +93,8 @@ WRITERS = {
 }
 
 
+@pytest.mark.slow_cases("audit")
+@pytest.mark.thorough_cases("show counters", "audit", "a card", "grades")
 @pytest.mark.parametrize("writer", WRITERS)
 def test_each_file_is_the_old_or_the_new_one_and_the_error_names_it(writer, tmp_path, monkeypatch):
     monkeypatch.setattr(lab_own_agent, "cell_source", lambda agent: "new = 1")
@@ -120,6 +122,7 @@ def test_each_file_is_the_old_or_the_new_one_and_the_error_names_it(writer, tmp_
     assert failed > 4
 
 
+@pytest.mark.thorough
 def test_a_failed_copy_of_the_labs_leaves_whole_labs_and_the_next_call_copies_the_rest(tmp_path):
     copy_labs(tmp_path / "all")
     whole = content(tmp_path / "all")

@@ -161,6 +161,7 @@ def test_words_and_the_command_line_are_not(edit, tmp_path):
     assert made_by_a_copy(tmp_path, edit) == made_by()
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(os.name != "posix", reason="makes links and a pipe")
 def test_what_is_no_file_in_the_packages_folder_is_no_code(tmp_path):
     """A link to nowhere, a link in a circle and a pipe, which nobody could read to its end."""

@@ -279,6 +279,7 @@ def test_the_numbers_of_the_page_are_those_of_the_claims():
     assert found[f"nearly free/{games.OWN}, ball"]["by bound"] == math.inf
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("value", "error"), [(math.nan, math.nan), (-1.0, 5.0), (1e-9, 5.0)])
 def test_unknown_ratios_and_those_below_zero_can_be_drawn(value, error):
     def change(part, panel, label, regret):

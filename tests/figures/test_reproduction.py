@@ -129,7 +129,7 @@ def test_an_interruption_says_that_nothing_is_lost(tmp_path):
 
 
 @pytest.mark.thorough
-@pytest.mark.slow_cases("price-of-privacy")
+@pytest.mark.slow_cases("figure-2-modern", "price-of-privacy")
 @pytest.mark.parametrize("name", FIGURES)
 def test_settings_are_plain_and_decide_the_digests(name):
     digests = []
@@ -146,6 +146,7 @@ def test_settings_are_plain_and_decide_the_digests(name):
         study_of(name, horizon=0)
 
 
+@pytest.mark.thorough
 def test_each_of_several_figures_has_a_file_and_is_in_the_report(tmp_path):
     report = reproduce("price-of-privacy", folder=tmp_path / "price", horizon=16, trials=2, progress=False)
     assert list(report.figures) == ["full-information", "bandits", "epsilon", "many-experts"]

@@ -267,6 +267,7 @@ def test_text_shows_how_often_arms_were_played_and_seen():
     assert lines[5] == ["external", "regret", "0.95"]
 
 
+@pytest.mark.thorough
 def test_a_picture_changes_with_what_was_played_and_a_new_game_has_a_new_one():
     env = made("directed", render_mode="rgb_array")
     pictures = []

@@ -159,6 +159,7 @@ def browser():
         yield driver
 
 
+@pytest.mark.thorough
 def test_a_wide_table_scrolls_on_a_telephone_and_its_headings_have_room(browser, tmp_path):
     heads = ["rounds T", "binary tree", "wide tree", "wide tree, joint noise", "noise on rounds", "regret, at most"]
     table = f"<table><tr><th>{'<th>'.join(heads)}<tr><td>{'<td>'.join(['16,777,216'] * 6)}</table>"

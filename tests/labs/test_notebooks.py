@@ -245,6 +245,8 @@ def test_the_cell_with_the_agent_is_saved(tmp_path, monkeypatch):
     assert "app.cell" not in saved
 
 
+@pytest.mark.slow
+@pytest.mark.thorough
 def test_an_agent_gets_its_own_line_in_the_suite():
     pressed, guessed = types.SimpleNamespace(value=True), types.SimpleNamespace(value="a guess")
     _, text = run("your_own_agent", guess=guessed, score_now=pressed)
@@ -305,6 +307,7 @@ def test_cells_are_those_of_the_file(name):
         assert [ast.unparse(part) for part in ast.parse(cell).body] == code
 
 
+@pytest.mark.thorough
 @needs_marimo
 def test_a_notebook_of_jupyters_has_the_cells_of_the_lab(tmp_path):
     """Texts alone become Markdown; cells may stand in another order."""

@@ -211,6 +211,7 @@ def test_models_learn_on_an_id(name, id_):
 # ---- TorchRL
 
 
+@pytest.mark.thorough
 def test_a_private_game_is_played_by_its_id_in_torchrl_and_shows_released_values_only():
     """Its environments are not imported above, as every worker that collects tests would take seconds for it."""
     with warnings.catch_warnings():

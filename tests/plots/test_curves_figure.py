@@ -103,6 +103,7 @@ def test_lines_and_bands_are_those_of_the_kind(band):
         assert edges.min() == pytest.approx(low.min()) and edges.max() == pytest.approx(high.max())
 
 
+@pytest.mark.thorough
 def test_more_than_five_bands_are_bars_at_the_markers():
     """They end where bands would; a figure with both kinds of panels says both."""
     (panel,) = panels_of(1, "ABCDEF")
@@ -258,6 +259,7 @@ def test_the_same_figure_is_the_same_bytes(kind):
     assert as_bytes(drawn(panels_of(2, ("EXP3", "Uniform"))), kind) != one
 
 
+@pytest.mark.thorough
 def test_edges_of_panels_are_rounded():
     """The solver's last bits differ from run to run."""
     figure = drawn(panels_of(3))

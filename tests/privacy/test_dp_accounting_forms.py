@@ -33,6 +33,7 @@ def test_known_noise_has_the_same_epsilons_there(name):
     assert by_accountant(guarantee, accountants.PLDAccountant()) == pytest.approx(theirs, abs=20 * GRID)
 
 
+@pytest.mark.thorough_cases("EXP3")
 @pytest.mark.parametrize("name", ["EXP3", "EXP3-tau", "Hedge", "DP-Hedge", "Lazy-Hedge", "DP-Epochs", "LDP-UCB-B"])
 def test_without_known_noise_the_distribution_says_as_much_as_the_guarantee(name):
     """At small deltas; at large ones the convex hull of the profile says a little more."""
@@ -47,6 +48,7 @@ def test_without_known_noise_the_distribution_says_as_much_as_the_guarantee(name
 EPSILONS = [0.0, 0.01, 0.1, 0.5, 1.0, 2.0, 3.0, 5.0]
 
 
+@pytest.mark.thorough_cases("rho", "curve", "rho and a pair")
 @pytest.mark.parametrize(
     ("stated", "truth"),
     [
@@ -83,6 +85,7 @@ def test_rho_is_that_of_the_renyi_accountant(name):
     )
 
 
+@pytest.mark.thorough
 def test_a_profile_composes_as_what_it_came_from():
     """A Gaussian handed over by its zCDP alone costs more than itself, twice as well as once, and not much more."""
     noise = gaussian_law(4.0)

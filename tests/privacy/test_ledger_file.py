@@ -205,6 +205,7 @@ def test_a_file_that_is_no_ledger_is_refused(path):
             Ledger.load(path)
 
 
+@pytest.mark.thorough_cases("let go", "let go in a circle")
 @pytest.mark.parametrize("left", ["with", "with an error", "let go", "let go in a circle"])
 def test_a_ledger_in_memory_leaves_no_connection_open(left):
     """Python 3.13 and later warn of one."""

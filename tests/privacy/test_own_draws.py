@@ -156,6 +156,7 @@ def test_a_budget_is_spent_and_never_exceeded(epsilon, delta):
     assert delta**2 < zcdp_within(1e-320, delta) <= zcdp_within(1e-150, delta) < 2 * delta**2
 
 
+@pytest.mark.thorough
 def test_lazy_settings_spend_the_budget_or_need_no_more():
     for rho in [1e-4, 0.0175, 0.5]:
         for horizon in [2, 3, 50, 2**12, 2**18]:
@@ -294,6 +295,7 @@ def test_fishers_information_is_nearly_the_bound_at_two_even_arms():
     assert (square > 0.98 * 2 / math.pi * kept * (1 - kept)).any()
 
 
+@pytest.mark.thorough
 def test_one_beta_draw_loses_at_most_one_plus_the_rivals_successes_over_its_own():
     """Theorem 3's lemma for gains of any size: p' / p <= 1 + gamma / alpha, with fractions."""
     rng = np.random.default_rng(0)

@@ -135,6 +135,7 @@ def regrets(game, jobs, **options):
     return outcome.external_regret
 
 
+@pytest.mark.thorough
 def test_workers_know_a_game_that_was_registered_in_the_parent_only(mine):
     """By its id, in a function, and as gains on a graph."""
 

@@ -452,6 +452,7 @@ print({one.engine for one in outcomes.values()}, started)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.thorough
 def test_no_second_process_starts_to_compile_or_to_load(tmp_path):
     """Several loops over lanes, without machine code on disk and with all of it, which small simulations load, too."""

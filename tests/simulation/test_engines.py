@@ -139,6 +139,7 @@ PLAYED = {
 """By what is the user's: the game, the agent, its wrappers, and what the reason names."""
 
 
+@pytest.mark.thorough_cases("a mechanism")
 @pytest.mark.parametrize("kind", PLAYED)
 def test_what_is_not_ours_is_played_and_says_why(kind):
     make, agent, wrap, words = PLAYED[kind]
@@ -520,6 +521,7 @@ def test_an_algorithm_is_played_for_so_many_rounds_in_all(monkeypatch):
     assert found == [("play", "play")] * often + [("compiled", "compiled")] * 2
 
 
+@pytest.mark.thorough
 def test_what_is_not_small_is_compiled(monkeypatch):
     assert engines_without_code(monkeypatch, ["EXP3"], horizon=MOST_ROUNDS) == [("compiled", "compiled")]
     assert engines_without_code(monkeypatch, ["EXP3"], trials=100) == [("lanes", "lanes")]

@@ -107,6 +107,7 @@ def test_blocks_of_the_simulator_may_cut_batches_anywhere(monkeypatch, rounds_at
     assert_same("DPBandit-Oblivious-v0", algorithms, trials=1, period=3)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("horizon", [2, *(pytest.param(size, marks=pytest.mark.slow) for size in (3, 19, 20))])
 def test_the_shortest_games_agree_too(horizon):
     for env_id in ("DPBandit-Deterministic-v0", "DPBandit-Switching-v0", "DPBandit-Experts-v0"):

@@ -142,6 +142,7 @@ class Renamed(Greedy):
 SIZES_OF_TESTS = ["tiny", pytest.param("quick", marks=pytest.mark.slow)]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("size", SIZES_OF_TESTS)
 def test_who_does_not_look_scores_at_most_0(size):
     """Within six standard errors. False alarm: 1e-4 each with 10 games (t, 9)."""
@@ -152,6 +153,7 @@ def test_who_does_not_look_scores_at_most_0(size):
             assert cell["score"] < 6 * cell["error"] + 1e-9, (cell["agent"], cell["task"])
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("size", SIZES_OF_TESTS)
 def test_the_order_of_arms_does_not_count(size):
     """Scores are within two intervals."""

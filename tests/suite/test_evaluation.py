@@ -109,6 +109,7 @@ def test_the_best_scores_1_and_uniform_play_about_0():
     assert abs(scores.cell("Uniform", EASY, None)["score"]) < 0.1
 
 
+@pytest.mark.thorough
 def test_agents_of_all_kinds_hold_the_level():
     agents = {
         "name": "DP-KLUCB",
@@ -134,6 +135,7 @@ def test_agents_of_all_kinds_hold_the_level():
     assert not any(audit["refuted"] for audit in scores.values["audits"])
 
 
+@pytest.mark.thorough
 def test_agents_of_points_play_the_balls():
     class Osmd(BallOsmd):
         feedback = "payoff"
@@ -163,6 +165,7 @@ def test_a_wrapper_of_ones_own_replaces_the_standard_one():
     assert scores.cell("named", EASY, 1)["guarantee"]["epsilon"] == pytest.approx(1, rel=1e-5)
 
 
+@pytest.mark.thorough
 def test_what_trains_a_model_gets_games_that_are_not_scored():
     """One training for each task and level, in games that differ from each other and from those that count."""
     seen = []
@@ -217,6 +220,8 @@ def test_there_are_three_kinds_of_cannot():
     assert all(total["rank"] is None and total["coverage"] == pytest.approx(1 / 18) for total in scores.totals)
 
 
+@pytest.mark.slow_cases("Sleeping")
+@pytest.mark.thorough
 @pytest.mark.parametrize("agent", [Endless, Sleeping, Stubborn])
 def test_an_agent_that_never_ends_is_stopped_and_costs_its_own_cell_only(tmp_path, agent):
     evaluate({"fine": Greedy}, folder=tmp_path)  # whose first game takes longer
@@ -294,6 +299,7 @@ def test_a_claim_that_is_wrong_in_one_kind_of_game_is_refuted_there(task, kind):
     assert {cell["cannot"] for cell in scores.cells} == {"refuted"} and "REFUTES" in str(scores)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("mechanism", [NoiseForGains, LaplaceMechanism])
 def test_a_claim_that_is_wrong_for_points_is_refuted(mechanism):
     def player(epsilon=1.0):
@@ -381,6 +387,7 @@ def test_a_name_without_a_guarantee_leads_to_the_same_agent_behind_the_standard_
 # ---- folders and cards ---------------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_the_same_call_gives_the_same_card_to_the_byte_and_a_folder_is_played_once(tmp_path, monkeypatch):
     agents = {"DP-IMED": "DP-IMED", "mine": Greedy}
     first = evaluate(agents, folder=tmp_path / "folder")
@@ -402,6 +409,7 @@ def test_the_same_call_gives_the_same_card_to_the_byte_and_a_folder_is_played_on
     assert all(file.suffix == ".json" for file in (tmp_path / "folder").iterdir())
 
 
+@pytest.mark.thorough
 def test_other_code_is_played_again(tmp_path):
     def class_with(arm):
         return type("Mine", (Greedy,), {"select_arm": lambda self: arm, "__module__": __name__})
@@ -474,6 +482,7 @@ def test_a_table_has_a_row_for_each_agent_and_level():
     assert "DP-IMED" in scores.table("latex") and "DP-IMED" in scores.table()
 
 
+@pytest.mark.thorough
 def test_ranks_need_every_core_task():
     """The best of each task would share one; here both play all 18 tasks, and far from each other."""
     scores = evaluate(["Uniform", "Clipped-Lap:base=TS"], tasks=None, epsilon=10)
@@ -505,6 +514,7 @@ def test_wrong_arguments_are_refused_by_name(options, error, words):
         evaluate(**{"agents": "DP-IMED", **options})
 
 
+@pytest.mark.thorough
 def test_models_of_stable_baselines3_play_trained_and_ready():
     """A trained model plays the task it was trained for; a ready one plays games whose spaces are its own."""
     sb3 = pytest.importorskip("stable_baselines3")

@@ -81,6 +81,7 @@ def test_another_table_is_another_version():
     assert digest_of_table() == DIGEST
 
 
+@pytest.mark.thorough
 def test_games_last_for_a_multiple_of_the_lower_bound_at_their_level():
     assert {len(means) for means in MEANS.values()} == {2, 5, 10}
     for level in LEVELS:
@@ -150,6 +151,7 @@ def test_totals_are_means_with_ranks_where_all_tasks_are_played():
     assert [cell["score"] for cell in refuted.cells if cell["agent"] == "fast"] == [None] * 4
 
 
+@pytest.mark.thorough
 def test_agents_of_all_kinds_stand_beside_the_packages_algorithms():
     agents = {"mine": InTurn, "hasty": Hasty, "silent": Silent, "broken": Broken, "DP-TT": "DP-TT", "UCB": "UCB"}
     agents["bold"] = "DP-TT:failure_probability=0.1"
@@ -177,6 +179,7 @@ def test_agents_of_all_kinds_stand_beside_the_packages_algorithms():
     assert row.split()[1] == row.split()[-1] == f"{rounds[TWO]['score']:.2f}"
 
 
+@pytest.mark.thorough
 def test_a_card_is_saved_read_joined_and_drawn(tmp_path):
     first, second = evaluate("DP-TT", tasks="identification"), evaluate("CTB-TT", tasks="identification")
     first.save(tmp_path / "card.json")
@@ -246,6 +249,7 @@ def check_played_again(size, names, levels):
         assert cell == stored[cell["agent"], cell["task"], cell["level"]]
 
 
+@pytest.mark.thorough
 def test_cells_of_the_reference_are_played_again_to_the_last_bit():
     check_played_again("tiny", ["DP-TT", "CTB-TT"], [1.0])
 

@@ -51,6 +51,7 @@ def test_what_is_no_card_is_answered_with_what_writes_one(tmp_path):
         suite.join("card.json", "card.json")
 
 
+@pytest.mark.thorough
 def test_a_joined_card_has_the_agents_tasks_and_levels_of_all(tmp_path):
     """Another agent, another level, another task: each joined card is that of one call, but for intervals of totals."""
     whole = evaluate(["DP-KLUCB", "DP-IMED"], epsilon=[1, 10]).card()
@@ -75,6 +76,7 @@ def test_a_joined_card_has_the_agents_tasks_and_levels_of_all(tmp_path):
     assert suite.join(agents).text() == agents.text() == suite.join(agents, agents).text()
 
 
+@pytest.mark.thorough
 def test_agents_of_two_cards_are_ranked_as_in_different_games():
     """Both play all 18 tasks; `Uniform` is far behind, and a copy under another name is not apart."""
     both, copy = (

@@ -133,6 +133,7 @@ SIX = [
 ]
 
 
+@pytest.mark.thorough
 def test_six_cells_are_played_again_to_the_last_bit():
     rows = {(task, level, row.name): row for task, level, row in all_rows("tiny")}
     replayed("tiny", [(task, level, rows[task, level, name]) for task, level, name in SIX])

@@ -169,6 +169,7 @@ def test_scores_beyond_the_axis_are_arrows_at_its_ends():
         assert all(low <= x <= high for x in np.atleast_1d(line.get_xdata()))
 
 
+@pytest.mark.thorough
 def test_a_card_is_printed_drawn_and_ranked():
     scores = suite.evaluate(["DP-IMED", "Uniform"], size="tiny", epsilon=1, progress=False)
     text = str(scores)
@@ -194,6 +195,7 @@ def test_growth_is_reported_from_this_size_and_smaller_ones():
     assert suite.evaluate("DP-KLUCB", size="tiny", tasks=task, epsilon=1, progress=False).values["growth"] == []
 
 
+@pytest.mark.thorough
 def test_a_narrow_sheet_leaves_out_the_last_axes():
     scores = suite.evaluate("Uniform", size="tiny", epsilon=1, tasks=["stochastic", "graph"], progress=False)
     whole, narrow = (text.splitlines() for text in (str(scores), scores.sheet(70)))

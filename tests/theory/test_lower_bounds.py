@@ -372,6 +372,7 @@ def test_chernoffs_bound_holds_exactly(draws, epsilon):
         assert bound <= math.exp(-n * max(others)) * (1 + 1e-6)
 
 
+@pytest.mark.thorough
 def test_the_noisy_cost_is_compared_at_its_least():
     high, n_high, k_high, low, n_low, k_low, epsilon = 0.85, 60.0, 2.0, 0.2, 90.0, 3.0, 0.6
 
@@ -430,6 +431,7 @@ def test_times_of_more_arms():
     assert total_variation_time([0.2, 0.8, 0.5]) == pytest.approx(1 / 0.3 + 1 / 0.3 + 1 / 0.6)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("means", [(0.2, 0.8), (0.1, 0.5, 0.9, 0.7)], ids=str)
 def test_the_two_regimes_of_privacy(means):
     free, distance = characteristic_time(means), total_variation_time(means)
@@ -506,6 +508,7 @@ NASTY += ["", "1", b"x", [], [1], [math.nan], [[1]], {}, object(), 1j, Decimal("
 NASTY += [np.float32("nan"), np.array(0.5), np.uint8(200), range(3), {0.1}, ...]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", BOUNDS)
 def test_one_nasty_value_ends_in_a_number_or_in_an_error_that_names_it(name):
     bound, own = BOUNDS[name], {**USUAL, **OWN.get(name, {})}

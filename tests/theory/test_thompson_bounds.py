@@ -83,6 +83,7 @@ def test_fractions_wait_no_longer_than_coins(mean):
         assert halves < _exact_waits(mean, y)[n]
 
 
+@pytest.mark.thorough
 def test_rounds_without_a_high_draw_are_fewer_than_the_waits():
     """Thompson sampling itself, in 200 games: how often the worse arm is played while no draw exceeds y.
 
@@ -136,6 +137,7 @@ def _sum_tail(x, scale, draws):
     return np.where(x >= 0, above, 1 - above)
 
 
+@pytest.mark.thorough
 def test_ts_by_hand():
     """K = 2: the formula with every x, y and N that are tried, from SciPy's binomial law, in loops."""
     horizon, (best, mean) = 500, (0.9, 0.4)
@@ -160,6 +162,7 @@ def test_ts_by_hand():
     assert by_hand * (1 - 1e-3) <= ts_bound([mean, best], horizon) <= 1.02 * by_hand
 
 
+@pytest.mark.thorough
 def test_ts_is_near_what_no_algorithm_can_beat():
     """The slope in ln T, from 10^6 to 10^9 rounds, is at most 4 times that of Lai and Robbins, and above it."""
     for means in ([0.9, 0.6], [0.5, 0.3], [0.2, 0.1]):
@@ -178,6 +181,7 @@ def test_ts_is_near_what_no_algorithm_can_beat():
             assert bounds[2] < 0.1 * 10**6 * (max(means) - means[1])
 
 
+@pytest.mark.thorough
 def test_failures_of_noise_are_few():
     """Below 1/5 for Lazy-DP-TS: the sum of lg(t + 1) t^-3 / 2; and for DP-TS against the noise itself, simulated."""
     assert sum(math.log2(t + 1) * t**-3 / 2 for t in range(2, 10**5)) < 0.195
@@ -216,6 +220,7 @@ def test_rounds_that_wait_are_shared_by_arms():
 # ---- DP-KLUCB, DP-IMED and DP-UCB-INT
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("epsilon", [0.2, 1.0, 6.0])
 @pytest.mark.parametrize("coins", [True, False])
 def test_a_release_is_rarely_far_below_a_level(epsilon, coins):
@@ -319,6 +324,7 @@ def test_int_by_hand():
     assert found < noisy_int_bound([mean, best], horizon, ends, v, redraws=True)
 
 
+@pytest.mark.thorough
 def test_bounds_say_something_and_grow():
     """At a million rounds; they need no bonus for noise. More rounds cost no less, nor less epsilon for the INT."""
     for means in ([0.9, 0.6], [0.5, 0.3], [0.9, 0.8, 0.6, 0.2]):
