@@ -127,7 +127,6 @@ def test_show_says_which_algorithms_need_all_gains_and_which_play_points_where()
                 assert (found is not None and id_ in found[1]) == plays, (id_, feedback)
 
 
-@pytest.mark.thorough
 def test_a_file_of_gains_is_a_game(dp_bandit, tmp_path):
     file = tmp_path / "my.gains.csv"
     np.savetxt(file, np.tile([[0.25, 0.75], [0.5, 0.0]], (10, 1)), delimiter=",")
@@ -231,7 +230,6 @@ def test_tables_fit_the_terminal_and_show_median_and_quantile(dp_bandit, monkeyp
         assert all(any(name in line for line in lines) for name in ("Stochastic", "Switching", "Oblivious"))
 
 
-@pytest.mark.thorough
 def test_results_go_below_results_by_default(dp_bandit, tmp_path):
     dp_bandit("run", "Stochastic", "EXP3:exploration_rate=0.5", "Uniform", *SMALL)
     folder = next((tmp_path / "results").iterdir())
@@ -304,7 +302,6 @@ def test_figure_graph_writes_two_experiments_and_goes_on_where_it_was_stopped(dp
     assert arrays["erdos-renyi/TS-N/pulls"].shape == (2, 40) and arrays["power-law/checkpoints"][-1] == 4
 
 
-@pytest.mark.thorough
 def test_log_spacing_reaches_the_results(dp_bandit, tmp_path):
     dp_bandit("run", "Stochastic", "EXP3", "--horizon", 10_000, "--trials", 2, "--checkpoints", "log", "--out", "mine")
     rounds = arrays_in(tmp_path / "mine" / "results.npz")["stochastic/checkpoints"]
@@ -407,7 +404,6 @@ def test_our_own_bugs_keep_their_traceback(dp_bandit, monkeypatch):
         dp_bandit("run", "Stochastic", "EXP3", *SMALL)
 
 
-@pytest.mark.thorough
 def test_an_environment_takes_arguments_after_a_colon(dp_bandit, tmp_path):
     words = ("run", "Graph:graph=cycle,n_arms=5", "TS-N", "DP-KLUCB", *SMALL, "--out", "mine")
     code, _, err = dp_bandit(*words)

@@ -25,7 +25,6 @@ def finished(tmp_path):
     )
 
 
-@pytest.mark.thorough
 def test_table_and_figure_are_those_of_the_comparison(dp_bandit, finished, tmp_path):
     before = {path.name: path.read_bytes() for path in finished.iterdir()}
     options = "--measure switches --against epsilon --band quantiles --y-scale log"
@@ -77,7 +76,6 @@ def test_what_is_not_for_a_folder_is_refused_in_a_sentence(dp_bandit, finished, 
     assert code == 0 and out.startswith("EXP3: algorithm")
 
 
-@pytest.mark.thorough
 def test_a_folder_that_cannot_be_written_says_where_else(dp_bandit, finished, monkeypatch):
     from dp_bandit_envs.cli import show_commands
 
@@ -108,7 +106,6 @@ def test_a_run_with_more_names_goes_on_in_the_same_folder(dp_bandit, tmp_path):
     assert len(list((tmp_path / "results").iterdir())) == 3
 
 
-@pytest.mark.thorough
 def test_a_run_that_grows_to_something_else_or_is_at_work_is_left_alone(dp_bandit, tmp_path):
     from dp_bandit_envs.experiments.store import find_growing
 
@@ -128,7 +125,6 @@ def test_a_run_that_grows_to_something_else_or_is_at_work_is_left_alone(dp_bandi
     assert find_growing(tmp_path / "results", wanted) is None
 
 
-@pytest.mark.thorough
 def test_a_sweep_is_typed_as_one_name(dp_bandit, tmp_path):
     words = ["run", "Stochastic", "EXP3:exploration_rate=[.01,.03,.1]", "--horizon", 40, "--trials", 2, "--out", "mine"]
     code, out, _ = dp_bandit(*words)

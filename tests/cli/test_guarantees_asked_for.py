@@ -156,7 +156,6 @@ def test_calibrate_prints_what_python_finds_for_a_person(dp_bandit):
     assert calibrate("Private-UCB", epsilon=1, **size).parameters["epsilon"] == pytest.approx(3)
 
 
-@pytest.mark.thorough
 def test_calibrate_shows_the_epsilon_at_the_delta_that_was_asked_for(dp_bandit):
     words = "--epsilon 1 --delta 1e-9 --n-arms 3 --horizon 5000 --rounds-per-person 3"
     code, out, _ = dp_bandit("calibrate", "EXP3-tau", "AdaC-GOPE", "DP-KLUCB", *words.split())
@@ -176,7 +175,6 @@ def test_an_algorithm_of_mine_is_calibrated_too(dp_bandit):
     assert float(value) == pytest.approx(0.25)  # it makes noise for twice its epsilon
 
 
-@pytest.mark.thorough
 def test_at_guarantee_person_takes_the_number_of_the_data(dp_bandit, tmp_path):
     """Twelve lines of five persons, of whom one has four; the game of 12 rounds plays each line twice at most."""
     lines = [f"{person},{row % 2},0.5" for row, person in enumerate("aaaabbccddee")]

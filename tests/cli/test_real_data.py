@@ -49,7 +49,6 @@ def test_terminal_and_report_say_what_holds_for_a_record_and_a_person(dp_bandit,
     assert "for a person, which can serve in up to 8 rounds: epsilon = 4" in report
 
 
-@pytest.mark.thorough
 def test_what_all_games_spend_together_is_for_a_person_and_has_its_delta(dp_bandit):
     """A person of 8 rounds has 64 times rho, and two games twice that; never twice one epsilon of AdaC-GOPE."""
     words = "run mine.csv AdaC-GOPE:rho=0.01 DP-EXP3-Lap:epsilon=0.5 --trials 2 --horizon 16 --persons who --out out"
@@ -65,7 +64,6 @@ def test_what_all_games_spend_together_is_for_a_person_and_has_its_delta(dp_band
     assert float(shown[1]) == pytest.approx(together, rel=1e-3)
 
 
-@pytest.mark.thorough
 def test_a_guarantee_that_says_nothing_for_a_person_is_named_as_one(dp_bandit):
     """In eight rounds, rho = 6.4 is an epsilon of 25, at which fast draws add more than 1e-6 to delta."""
     words = "run mine.csv AdaC-GOPE:rho=0.1 --trials 1 --horizon 16 --persons who --out out"
@@ -156,7 +154,6 @@ def test_nobody_else_can_open_the_results_on_real_data(dp_bandit, tmp_path):
     assert (tmp_path / "coins").stat().st_mode == (tmp_path / "plain").stat().st_mode
 
 
-@pytest.mark.thorough
 def test_gains_that_are_typed_get_into_no_report(dp_bandit, tmp_path):
     typed = "Replay:gains=[[.3125,.6875],[.3125,.6875]]"
     code, out, err = dp_bandit("run", typed, "Uniform", "--trials", 1, "--out", "mine")

@@ -50,7 +50,6 @@ def submissions(tmp_path):
     return folder
 
 
-@pytest.mark.thorough
 def test_an_agent_is_scored_and_its_card_sheet_and_picture_are_written(dp_bandit, tmp_path):
     (tmp_path / "suite_mine.py").write_text(AGENT.format(arm=0, select="return self.arm"), encoding="utf-8")
     code, out, err = dp_bandit("suite", "suite_mine:MyAgent", "DP-IMED", *EASY, "--out", "out")
@@ -73,7 +72,6 @@ def test_another_call_keeps_the_first_card(dp_bandit, tmp_path):
     assert [card.cells[0]["agent"] for card in cards] == ["Clipped-Lap (base=TS)", "DP-IMED", "DP-KLUCB"]
 
 
-@pytest.mark.thorough
 def test_cards_are_joined(dp_bandit, tmp_path):
     for name in ("DP-IMED", "DP-KLUCB"):
         assert dp_bandit("suite", name, *EASY, "--out", name)[0] == 0

@@ -169,7 +169,6 @@ def test_help_has_the_commands_in_groups_and_examples_one_a_line(dp_bandit):
     assert "bool" not in out
 
 
-@pytest.mark.thorough
 def test_a_shell_completes_commands(tmp_path):
     asked = {"_DP_BANDIT_COMPLETE": "complete_bash", "COMP_WORDS": "dp-bandit cal", "COMP_CWORD": "1"}
     done = subprocess.run(

@@ -523,7 +523,6 @@ class OfTheBall:
         self.totals = self.totals + observation["gain"]
 
 
-@pytest.mark.thorough
 def test_an_agent_for_one_set_says_so_and_passes():
     with refused(ConformanceError, "simplex", "decision_sets=['ball']", "WrongGameError"):
         check_agent(OfTheBall)

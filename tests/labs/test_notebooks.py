@@ -307,7 +307,6 @@ def test_cells_are_those_of_the_file(name):
         assert [ast.unparse(part) for part in ast.parse(cell).body] == code
 
 
-@pytest.mark.thorough
 @needs_marimo
 def test_a_notebook_of_jupyters_has_the_cells_of_the_lab(tmp_path):
     """Texts alone become Markdown; cells may stand in another order."""
