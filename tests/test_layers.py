@@ -237,6 +237,7 @@ print(json.dumps([env.unwrapped.horizon, roots, once]))
 """
 
 
+@pytest.mark.thorough
 def test_an_id_needs_no_import_loads_nothing_heavy_and_is_registered_once():
     command = [sys.executable, "-W", "error", "-c", LOADED]
     done = subprocess.run(command, capture_output=True, encoding="utf-8", cwd=ROOT / "tests")

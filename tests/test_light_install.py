@@ -187,6 +187,7 @@ for words in (["--version"], ["--help"], []):
 """
 
 
+@pytest.mark.thorough
 def test_without_typer_there_is_a_short_help_and_without_numpy_and_gymnasium_what_to_type():
     (version, *help_), err = light(COMMAND_LINE)
     assert version == f"dp-bandit-envs {__version__}" and err == []

@@ -65,7 +65,7 @@ def test_in_order_it_has_the_arms_of_next_arm():
         assert list(drive(by_key, 1, random.Random(0)).values()) == arms
 
 
-@pytest.mark.thorough_cases("16")
+@pytest.mark.thorough
 @pytest.mark.parametrize("n_open", [16, ROUNDS])
 def test_every_algorithm_with_noise_or_without_privacy_takes_late_rewards(n_open):
     """Tsallis-INF divided by probabilities that other late losses had made 0."""
@@ -230,6 +230,7 @@ def test_a_game_that_is_closed_in_the_middle_of_a_call_stays_closed(tmp_path, mo
         assert again.rounds == 1
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ["DP-KLUCB", "DP-EXP3-Lap", "Batched-Lap-EXP3:batch_size=7", "Tsallis-INF"])
 def test_a_diary_goes_on_with_the_same_choices_and_takes_no_reward_twice(name, tmp_path):
     """Twenty restarts at random places, each with up to 16 open choices, and none."""

@@ -113,7 +113,7 @@ def test_what_is_given_stays_in_its_order(name, arguments):
     assert arguments.get("payoff") is None or arguments["gains"].arm_order == "random"  # the user's own is left alone
 
 
-@pytest.mark.thorough_cases("MemoryBounded, random")
+@pytest.mark.thorough
 @pytest.mark.parametrize(("name", "arguments"), BOTH.values(), ids=BOTH)
 def test_play_and_simulate_agree_to_the_bit_and_so_do_many_games(name, arguments):
     env = made(name, arguments)

@@ -158,6 +158,7 @@ def test_no_adversary_is_forgotten_here():
     assert classes <= {type(make()) for make in (MAKE | OF_VECTORS).values()}
 
 
+@pytest.mark.thorough
 def test_gains_depend_on_the_stream_alone_and_not_on_how_rounds_are_cut_into_blocks():
     """Nor on who writes over them; and `fill` writes the same, into a strided view as vector environments do."""
     for name, lengths in one_each(MAKE | OF_VECTORS, LENGTHS):

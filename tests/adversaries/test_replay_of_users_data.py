@@ -170,6 +170,7 @@ def test_a_data_frame_with_columns_arm_and_gain_is_records_as_a_file_is(frame, t
             table(made)
 
 
+@pytest.mark.thorough
 def test_every_door_takes_a_data_frame_and_none_shows_it(tmp_path):
     frame = pd.DataFrame(RECORDS).drop(columns="person").astype({"gain": float})
     other = frame.rename(columns={"Arm": "left", "gain": "right"})

@@ -306,6 +306,7 @@ def run(program, **variables):
     return done.stdout.split()
 
 
+@pytest.mark.thorough
 def test_a_short_game_does_not_load_numba():
     assert run(SHORT) == ["False"]
 

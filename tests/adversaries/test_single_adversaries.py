@@ -238,6 +238,7 @@ def test_the_best_arm_changes_as_often_as_asked(shifts, horizon):
         assert np.count_nonzero(np.diff(means.argmax(axis=1))) == shifts
 
 
+@pytest.mark.thorough
 def test_rounds_and_arms_of_changes_are_uniform():
     """One change in 4 rounds and 3 arms: rounds and 6 pairs of arms alike. False alarm: 1e-5 (five errors)."""
     seen, adversary, rng = np.zeros((4, 3, 3)), Shifting(n_arms=3, horizon=4, shifts=1), np.random.default_rng(0)

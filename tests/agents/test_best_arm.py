@@ -345,7 +345,6 @@ def episode_law(table, epsilon, beta):
 
 
 @pytest.mark.slow
-@pytest.mark.thorough
 def test_the_stop_of_noisy_episodes_keeps_epsilon_in_the_central_model():
     """By quadrature for all gains of three rounds and all changes of one round; four numbers beside games.
 

@@ -268,6 +268,7 @@ def test_defaults_are_not_printed(kind):
     assert repr(kind()) == repr(kind().clone()) == f"{kind.__name__}()"
 
 
+@pytest.mark.thorough
 def test_a_clone_plays_what_the_agent_plays():
     def arms(agent):
         game = ExpertsEnv if agent.feedback == "full" else BanditEnv

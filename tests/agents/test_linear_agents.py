@@ -473,7 +473,7 @@ def test_without_noise_it_is_gope_to_the_last_bit(name, game):
     assert plain.regret_bound_in(env) == other.regret_bound_in(env)
 
 
-@pytest.mark.thorough_cases("game1")
+@pytest.mark.thorough
 @pytest.mark.parametrize("game", [{"coins": True, "gap": 1.0}, {"n_arms": 50, "dimension": 7}])
 def test_play_equals_simulate_to_the_last_bit(game):
     algorithms = [make_algorithm(name, **({} if name == "GOPE" else {"epsilon": 3.0})) for name in NAMES]

@@ -127,6 +127,7 @@ def test_widths_go_with_the_sensitivity():
     assert at(no_width(4, HORIZON, 5.0), 100, 3) == 0.0
 
 
+@pytest.mark.thorough
 def test_options_of_a_counter_reach_its_table():
     split, paper = (counter_width("hybrid", epsilon=1, budget=budget)(4, HORIZON, 1.0) for budget in ("split", "paper"))
     assert split.table == pytest.approx(2 * paper.table, rel=1e-12)

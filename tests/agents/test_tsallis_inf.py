@@ -152,6 +152,7 @@ def test_arms_are_drawn_with_the_probabilities():
     assert np.all(np.abs(counts - n * p) < 5 * np.sqrt(n * p * (1 - p)))
 
 
+@pytest.mark.thorough
 def test_tsallis_inf_learns_independent_gains_faster_than_exp3():
     """Its regret is of order ln T there, EXP3's of order sqrt(T): a paired difference of more than five errors.
 

@@ -228,6 +228,7 @@ def test_wrong_parameters_are_refused_when_the_algorithm_is_made():
             make_algorithm(name, **parameters)
 
 
+@pytest.mark.thorough
 def test_what_a_game_has_to_fit_is_refused_when_it_is_known():
     with refused(ValueError, "horizon", 100):
         make_algorithm("EXP3-tau", epsilon=0.001, delta=1e-6).guarantee(n_arms=4, horizon=100)

@@ -73,6 +73,7 @@ def test_exact_noise_and_a_delta_reach_a_large_epsilon():
     assert calibrate("DP-SE", epsilon=16, **size).guarantee(**size).epsilon == 16
 
 
+@pytest.mark.thorough
 def test_an_algorithm_with_a_delta_gets_that_of_the_target():
     for name in sorted(NOT_PURE):
         assert calibrate(name, epsilon=0.5, delta=1e-3, n_arms=4, horizon=100).parameters["delta"] == 1e-3
@@ -126,6 +127,7 @@ def refuses(name, epsilon, delta):
         calibrate(name, epsilon=epsilon, delta=delta, **SIZE)
 
 
+@pytest.mark.thorough
 def test_other_parameters_are_kept_and_a_given_epsilon_is_only_checked():
     found = calibrate("DP-UCB-INT", epsilon=0.5, delta=1e-5, v=1.3, **SIZE)
     assert found.parameters["v"] == 1.3

@@ -382,6 +382,7 @@ def test_a_bound_is_there_for_counters_whose_width_follows_the_digits_only():
     assert make_algorithm("AdaP-UCB", alpha=2.0).pseudo_regret_bound(**means) == math.inf
 
 
+@pytest.mark.thorough
 def test_the_printed_width_has_a_bound_where_it_covers_the_noise():
     """Gamma = K ln^2 T ln(K T ln T / gamma) / epsilon against noise of epsilon / K, at the worst of all counts."""
     means, epsilon, failure = [0.9, 0.6], 0.7, 1e-3
@@ -620,6 +621,7 @@ def test_samples_are_within_3_times_the_lower_bound(name, beta, trials):
     assert outcome.mean("rounds_until_stop")[-1] <= 3 * algorithm.sample_lower_bound(means=[0.2, 0.8])
 
 
+@pytest.mark.thorough
 def test_the_tighter_rule_stops_earlier():
     """Measured: DP-TT after a third of AdaP-TT's rounds; without privacy it takes a fifth of DP-TT's."""
     means = {name: stopped(name, 0.6, trials=300)[1].mean("rounds_until_stop")[-1] for name in STOPPING}

@@ -109,7 +109,6 @@ class HalfTheNoiseLater(Mechanism):
 
 
 @pytest.mark.slow
-@pytest.mark.thorough
 def test_half_the_noise_from_the_40th_release_on_is_seen():
     """The sampled bounds are shown with their confidence."""
     mine = Algorithm("Half", Ucb, lambda env: PrivacyBoundary(env, HalfTheNoiseLater()))
@@ -321,6 +320,7 @@ class ForOneGain(Claims):
         return super().new_state(below)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("refusal", [ValueError, WrongGameError])
 def test_a_part_that_refuses_rounds_with_two_gains_has_a_row_that_says_so(refusal):
     """Any ValueError there was swallowed, so that nobody knew that such rounds were not looked at."""

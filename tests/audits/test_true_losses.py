@@ -88,7 +88,7 @@ OTHERS = [
 ]
 
 
-@pytest.mark.thorough_cases("kind3-changes3-fields3")
+@pytest.mark.thorough_cases("kind2-changes2-fields2", "kind3-changes3-fields3")
 @pytest.mark.parametrize(("kind", "changes", "fields"), OTHERS)
 def test_it_is_held_to_other_noise_too(kind, changes, fields):
     loss = exact_loss(saying(kind(epsilon=1.0), **changes))

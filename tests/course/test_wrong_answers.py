@@ -744,6 +744,7 @@ RIGHT_ANSWERS = {
 }
 
 
+@pytest.mark.thorough_cases("check_epsilon_bound")
 @pytest.mark.parametrize("check", RIGHT_ANSWERS, ids=lambda check: check.__name__)
 def test_right_answers_pass_however_they_are_written(check):
     for answer in RIGHT_ANSWERS[check]:

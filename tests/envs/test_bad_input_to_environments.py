@@ -311,6 +311,7 @@ def goes_on_after(env, error, *words, **wrong):
         np.testing.assert_equal(call(env), call(twin))
 
 
+@pytest.mark.thorough
 def test_some_of_many_games_begin_again_one_by_one_or_not_at_all():
     """The native forms reset all games without a word, and so did Gymnasium's statistics above them."""
     mask = np.array([True, False, False])

@@ -189,6 +189,7 @@ def test_corollary_3_1_is_below_what_every_algorithm_loses():
     assert make_algorithm("DP-EXP3-Lap", epsilon=epsilon).regret_bound(n_arms=4, horizon=horizon) > 2 * root > least
 
 
+@pytest.mark.thorough_cases("1048576")
 @pytest.mark.parametrize("horizon", [2**12, 2**16, 2**20])
 def test_what_hedge_loses_grows_with_ln_k(horizon):
     """Section 3.2's sqrt(128 ln T) for full information, with delta = T^-2.

@@ -453,7 +453,7 @@ def test_a_ledger_refuses_a_known_seed_without_a_warning():
 
 
 # ---- too short games
-@pytest.mark.thorough_cases("DP-GOPE")
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ["DP-SE", "GOPE", "DP-UCB-INT", "DP-GOPE", "UCB"])
 def test_tables_and_reports_say_so(name, tmp_path):
     """With 60 rounds and five arms the first block of DP-SE and the first batch of GOPE are longer."""

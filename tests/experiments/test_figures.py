@@ -53,6 +53,7 @@ def letters(figure):
 # ---- one panel of a column's width
 
 
+@pytest.mark.thorough_cases("7-below")
 @pytest.mark.parametrize("legend", ["below", "inside"])
 @pytest.mark.parametrize("size", [7, 8])
 def test_six_lines_in_a_column_are_readable(six, size, legend):
@@ -78,6 +79,7 @@ def test_a_size_is_kept_with_several_panels_and_a_note(panels):
     assert panels.plot(size=(7, 4)).get_supxlabel() == "" and panels.plot(note=False).get_supxlabel() == ""
 
 
+@pytest.mark.thorough
 def test_too_small_a_size_says_what_is_left(six):
     for size in ((3.4, 1.0), (1.0, 2.2)):
         with refused(ValueError, "size", "inches", "legend=False", "labels="):

@@ -171,6 +171,7 @@ def test_two_lambdas_are_two_algorithms(games, tmp_path):
         compare("Stochastic", {"fast": with_rate(0.5)}, trials=3, **SIZE, folder=tmp_path)
 
 
+@pytest.mark.thorough
 def test_growth_that_is_interrupted_shows_what_was_finished_and_goes_on(games, tmp_path, monkeypatch):
     more = {"trials": 9, "algorithms": ["UCB", "DP-SE", "EXP3"]}
     monkeypatch.setattr(running, "CHUNK", 2)

@@ -423,6 +423,7 @@ def held(tmp_path):
     process.communicate()
 
 
+@pytest.mark.thorough
 def test_a_second_command_is_refused_by_name_until_the_first_ends(held, tmp_path):
     machine = os.uname().nodename if POSIX else ""
     with refused(ResultsError, str(tmp_path / "out"), f"process {held.pid} on {machine}", "--jobs", "docs/cluster.md"):

@@ -168,6 +168,7 @@ def test_mean_and_error_have_the_same_decimals(of_a_paper):
                 assert len(error.replace(".", "").lstrip("0")) == 2 or float(error) >= 100
 
 
+@pytest.mark.thorough
 def test_the_best_private_one_and_what_cannot_be_told_from_it_are_bold():
     """UCB guarantees nothing, and EXP3 less than was asked for: they are in no competition.
 

@@ -124,6 +124,7 @@ def test_the_experiments_are_those_of_the_issue():
         assert part.horizon is None and len({panel.key for panel in part.games}) == len(part.games)
 
 
+@pytest.mark.thorough
 def test_every_learner_has_the_epsilon_that_its_label_says():
     for experiment in games.experiments(horizon=2**10, trials=1):
         for panel in experiment.games[:: max(len(experiment.games) // 5, 1)]:

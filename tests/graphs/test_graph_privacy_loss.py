@@ -184,6 +184,7 @@ def test_full_information_loses_exactly_epsilon_in_some_round(name):
     assert most.max() == pytest.approx(EPSILON, rel=2e-9)
 
 
+@pytest.mark.thorough_cases("hybrid, hybrid")
 @pytest.mark.parametrize("kind", ["hybrid, hybrid", "blocks, kept", "intervals"])
 def test_trying_all_rows_of_minus_one_zero_and_one_finds_no_worse(kind):
     """The second route: the sum over single gains is the maximum over rows, at the row of ones among others."""
@@ -262,6 +263,7 @@ def test_noise_on_gains_loses_epsilon_for_all_that_a_round_reveals(graph, step):
         assert np.array_equal(pairs[:, 0], pairs[:, 1])
 
 
+@pytest.mark.thorough_cases("2")
 @pytest.mark.usefixtures("lies_are_believed")
 @pytest.mark.parametrize("step", [1, 2])
 def test_noise_on_gains_for_one_arm_is_seen_to_be_too_little(step):

@@ -246,7 +246,6 @@ def test_the_cell_with_the_agent_is_saved(tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
-@pytest.mark.thorough
 def test_an_agent_gets_its_own_line_in_the_suite():
     pressed, guessed = types.SimpleNamespace(value=True), types.SimpleNamespace(value="a guess")
     _, text = run("your_own_agent", guess=guessed, score_now=pressed)

@@ -37,6 +37,7 @@ def private(**more):
 # ---- checkers and specs
 
 
+@pytest.mark.thorough
 def test_gymnasiums_checker_takes_a_private_id():
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

@@ -145,6 +145,7 @@ def test_of_two_boundaries_over_one_environment_each_is_charged_or_refused(small
     assert spent(ledger) == (2, 0.91)
 
 
+@pytest.mark.thorough
 def test_of_two_boundaries_over_one_vector_each_is_charged_or_refused():
     """Also where the other one's game has ended, so that its next step would begin one."""
     ledger = Ledger(epsilon=10.0)

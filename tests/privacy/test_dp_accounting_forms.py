@@ -23,6 +23,7 @@ def by_accountant(guarantee, accountant):
     return [accountant.get_epsilon(delta) for delta in DELTAS]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ["DP-KLUCB", "DP-UCB-INT", "Private-UCB", "AS-FTPL", "DP-FTRL", "AdaC-GOPE"])
 def test_known_noise_has_the_same_epsilons_there(name):
     """The grid of losses rounds each of 13 draws up by 1e-4 at most; ours are within .1 % of the smallest."""
@@ -33,7 +34,7 @@ def test_known_noise_has_the_same_epsilons_there(name):
     assert by_accountant(guarantee, accountants.PLDAccountant()) == pytest.approx(theirs, abs=20 * GRID)
 
 
-@pytest.mark.thorough_cases("EXP3")
+@pytest.mark.thorough_cases("Hedge", "EXP3")
 @pytest.mark.parametrize("name", ["EXP3", "EXP3-tau", "Hedge", "DP-Hedge", "Lazy-Hedge", "DP-Epochs", "LDP-UCB-B"])
 def test_without_known_noise_the_distribution_says_as_much_as_the_guarantee(name):
     """At small deltas; at large ones the convex hull of the profile says a little more."""

@@ -327,6 +327,7 @@ def test_ends_of_the_pure_form_by_hand():
     assert interval_ends(0.13, 1.4, 250, "pure").tolist() == brute_force(0.13, 0.7, 250)
 
 
+@pytest.mark.thorough_cases("10.0")
 @pytest.mark.parametrize("target", [0.1, 1.0, 10.0])
 def test_the_pure_form_spends_a_pure_target(target):
     """Losses W_j^(-v/2) add up to at most the target, and to nearly all of it in a game of 1e5 rounds."""

@@ -147,6 +147,7 @@ def test_workers_know_a_game_that_was_registered_in_the_parent_only(mine):
         np.testing.assert_array_equal(regrets(game, 2, **options), regrets(game, 1, **options))
 
 
+@pytest.mark.thorough
 def test_a_registered_game_is_played_as_it_is_now(mine):
     """Joblib's workers outlive a simulation, and know the older class and the older attribute."""
     found = []
@@ -158,6 +159,7 @@ def test_a_registered_game_is_played_as_it_is_now(mine):
     assert np.array_equal(found[0], found[2]) and not np.array_equal(found[0], found[1])
 
 
+@pytest.mark.thorough
 def test_an_attribute_of_a_registered_game_is_that_of_now():
     class Best(Adversary):
         best = 0

@@ -453,7 +453,6 @@ print({one.engine for one in outcomes.values()}, started)
 
 
 @pytest.mark.slow
-@pytest.mark.thorough
 def test_no_second_process_starts_to_compile_or_to_load(tmp_path):
     """Several loops over lanes, without machine code on disk and with all of it, which small simulations load, too."""
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
@@ -562,6 +561,7 @@ def test_a_damaged_file_is_compiled_again_and_replaced(cache):
         assert was_loaded(call()), kind
 
 
+@pytest.mark.thorough
 def test_a_folder_that_cannot_be_written_costs_time_only(cache, monkeypatch):
     def refused(*arguments):
         raise OSError(28, "No space left on device")
@@ -605,6 +605,7 @@ def test_what_nobody_uses_is_removed_when_something_is_written(cache):
     assert all(file.exists() for file in (used, young, *left))
 
 
+@pytest.mark.thorough
 def test_a_folder_that_is_only_read_is_used_in_silence(cache, monkeypatch, capfd):
     call()
     aged(one_file(cache), 100)

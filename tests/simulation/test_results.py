@@ -71,6 +71,7 @@ def test_the_table_has_guarantee_and_regret_of_each_algorithm():
     assert second == ["UCB", "inf", "0", "20.0", "3.5", "20.0", "29.8", "play"]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("band", BANDS)
 def test_all_algorithms_are_drawn_with_their_guarantees(band):
     """And names of mathematics are names."""

@@ -64,6 +64,7 @@ def test_processes():
     assert_equal(alone, together)
 
 
+@pytest.mark.thorough
 def test_splits():
     """Trials 3 to 7 on their own are trials 3 to 7 of all; two are too few for lanes, so another engine plays them."""
     algorithms = [*map(make_algorithm, BANDITS), Algorithm("mine", Greedy)]

@@ -156,6 +156,7 @@ def test_two_agents_of_the_same_name_get_their_modules():
         players_of([])
 
 
+@pytest.mark.thorough
 def test_a_wrapper_of_ones_own_replaces_the_standard_one():
     def noisy(env, *, epsilon):
         return LaplaceClipRescale(env, epsilon=epsilon / 2)
@@ -196,6 +197,7 @@ def test_what_trains_a_model_gets_games_that_are_not_scored():
 # ---- cells without a score -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_there_are_three_kinds_of_cannot():
     failing = {"Raising": Raising, "Outside": Outside, "Leaving": Leaving}
     agents = {"no guarantee": "EXP3", "other game": "Hedge", **failing, "fine": "DP-KLUCB"}
@@ -276,6 +278,7 @@ def broken(kind):
     return make
 
 
+@pytest.mark.thorough_cases("SameNoise")
 @pytest.mark.parametrize("kind", [HalfTheNoise, SameNoise])
 def test_a_refuted_claim_has_no_score(kind):
     scores = evaluate({"broken": broken(kind), "honest": broken(LaplaceMechanism)})
@@ -288,6 +291,7 @@ def test_a_refuted_claim_has_no_score(kind):
     assert [total["agent"] for total in scores.totals] == ["honest"]
 
 
+@pytest.mark.thorough_cases("experts/coins-experts")
 @pytest.mark.parametrize(("task", "kind"), [("graph/ring", "graphs"), ("experts/coins", "experts")])
 def test_a_claim_that_is_wrong_in_one_kind_of_game_is_refuted_there(task, kind):
     one_arm = broken(NoiseForOneArm)
@@ -326,6 +330,7 @@ class FourArms(Greedy):
         super().begin(n_arms=n_arms, horizon=horizon, rng=rng)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("mechanism", [HalfTheNoise, SameNoise, LaplaceMechanism])
 def test_an_agent_that_plays_no_small_games_is_audited_by_its_wrappers_releases(mechanism):
     def player(epsilon=1.0):

@@ -221,6 +221,7 @@ def test_the_reference_is_small_and_of_this_table():
         assert len(keys) == len(facts["cells"]) == 4 * 4 * 4
 
 
+@pytest.mark.thorough
 def test_no_algorithm_of_the_package_beats_the_lower_bound_or_is_wrong_too_often():
     least = {task: make_algorithm("Top-Two").sample_lower_bound(means=means) for task, means in MEANS.items()}
     for facts in identification_reference().values():

@@ -25,6 +25,7 @@ def changed(scores, **facts):
     return suite.ScoreCard({**card, "digest": digest_of(card)})
 
 
+@pytest.mark.thorough
 def test_a_folder_with_the_files_of_another_plays_nothing_and_gives_the_card_of_one_run(tmp_path, monkeypatch):
     evaluate(["DP-KLUCB"], folder=tmp_path / "here")
     evaluate(["DP-IMED"], folder=tmp_path / "there")

@@ -148,6 +148,7 @@ def test_sixty_cells_are_played_again_to_the_last_bit():
         replayed(size, [rows[index] for index in drawn])
 
 
+@pytest.mark.thorough
 def test_a_reference_is_made_from_a_folder_and_keeps_other_sizes(tmp_path, monkeypatch):
     chosen = {name: task for name, task in TASKS.items() if name in ("stochastic/gap-0.2", "linear/ball")}
     monkeypatch.setattr(reference_maker, "TASKS", chosen)

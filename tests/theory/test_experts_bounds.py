@@ -116,6 +116,7 @@ def test_the_bound_of_the_epoch_leader_by_hand():
 NAMES = ("SW-UCB", "D-UCB", "SW-KLUCB-CF", "Restarted-AdaP-UCB")
 
 
+@pytest.mark.thorough_cases("False")
 @pytest.mark.parametrize("squares", [True, False])
 def test_the_lemma_holds_for_sums_that_are_looked_at_after_each_gain(squares):
     """20,000 sums of up to 256 coins of mean .5. False alarm: 1e-5 (4.3 errors)."""

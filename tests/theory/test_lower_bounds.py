@@ -335,6 +335,7 @@ def test_costs_by_hand():
         assert private_slope(x, y, epsilon) == pytest.approx(slope, rel=1e-5)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("epsilon", [0.05, 1.0, 30.0])
 def test_the_private_cost_is_the_least_over_a_grid(epsilon):
     for high, n_high, low, n_low in [(0.9, 30, 0.2, 50), (0.55, 1000, 0.5, 7), (1.0, 12, 0.0, 40), (0.3, 5, 0.0, 5)]:
@@ -441,6 +442,7 @@ def test_the_two_regimes_of_privacy(means):
     assert characteristic_time(means, 20.0) == pytest.approx(free, rel=1e-6)
 
 
+@pytest.mark.thorough
 def test_bounds_by_hand():
     """kl(beta, 1 - beta) = (1 - 2 beta) ln((1 - beta) / beta); 0 from 1/2 on."""
     means, beta = (0.2, 0.8), 0.05

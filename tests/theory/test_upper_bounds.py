@@ -101,7 +101,7 @@ def test_the_gaussian_bound_is_near_the_least_of_its_theorem():
     assert gaussian_ts_bound([0.9, 0.9 - 1e-9, 0.0], 5) <= 4.5
 
 
-@pytest.mark.thorough_cases("9.0-0")
+@pytest.mark.thorough
 @pytest.mark.parametrize(("variance", "pulls"), [(1.0, 0), (2.0, 40), (9.0, 0), (9.0, 300)])
 def test_wider_draws_after_pulls_are_below_their_bound_which_counts_the_pulls(variance, pulls):
     """False alarm: none (fixed seed); the means are .13 to .43 of their bounds."""
@@ -249,6 +249,7 @@ def test_no_layer_has_more_bad_blocks_than_the_first(low, height):
     assert factors[-1] < 0.1 < factors[0]
 
 
+@pytest.mark.thorough
 def test_bad_blocks_are_counted_from_above():
     """Simulated: 2^k times the mean of [ ] over blocks, for noise of the higher levels and the logarithmic part."""
     rng, games = np.random.default_rng(4), 200_000

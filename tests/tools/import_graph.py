@@ -1,6 +1,7 @@
 """Which module of a package imports which, however the import is written, and which of them import each other."""
 
 import ast
+import functools
 
 
 class ImportGraph:
@@ -24,13 +25,19 @@ class ImportGraph:
             for path in sorted(folder.rglob("*.py"))
         }
         self.stubs = {module: stub_of(path) for module, path in self.paths.items() if path.name == "__init__.py"}
-        self.imports = {module: self._imports_of(module, path) for module, path in self.paths.items()}
+
+    @functools.cached_property
+    def imports(self):
         """(module, names) of every import, as it is written; names are empty for a whole module."""
-        self.edges = {
+        return {module: self._imports_of(module, path) for module, path in self.paths.items()}
+
+    @functools.cached_property
+    def edges(self):
+        """The modules of the package that each module imports."""
+        return {
             module: {target for origin, names in imports for target in self._targets(origin, names)} - {module}
             for module, imports in self.imports.items()
         }
-        """The modules of the package that each module imports."""
 
     def _imports_of(self, module, path):
         tree = ast.parse(path.read_text(encoding="utf-8"))

@@ -373,6 +373,7 @@ def test_ctrl_c_and_cancelling_still_work():
         env.step(0)
 
 
+@pytest.mark.thorough
 def test_a_check_of_the_course_that_takes_too_long_is_stopped_within_a_boundary():
     def without_end():
         while True:
