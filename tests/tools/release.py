@@ -87,11 +87,11 @@ def check(what: str, *command: object, folder: Path, **settings: str) -> str:
     return last
 
 
-def try_on_python(minor: int, python: str, work: Path, tests: bool) -> dict[str, str]:
+def try_on_python(minor: int, interpreter: str, work: Path, tests: bool) -> dict[str, str]:
     """Install the wheel into a fresh environment, run the README there, and return digests of numbers by where."""
     name, empty, place = f"Python 3.{minor}", work / f"empty-3.{minor}", work / f"venv-3.{minor}"
     empty.mkdir()
-    check(f"{name}: make an environment", python, "-m", "venv", place, folder=empty)
+    check(f"{name}: make an environment", interpreter, "-m", "venv", place, folder=empty)
     python, wheel = str(place / "bin" / "python"), next((work / "dist").glob("*.whl"))
     pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
 
@@ -111,15 +111,21 @@ def try_on_python(minor: int, python: str, work: Path, tests: bool) -> dict[str,
         features = check(f"{name}: NumPy's processors", python, "-c", FEATURES, folder=empty)
         generic = {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": "", "NPY_DISABLE_CPU_FEATURES": features}
         processors["generic code"] = generic
-    elif tests:  # for this Python, `make test` is more
-        check(f"{name}: install the tests", *pip, "-e", ".[test]", folder=work / "clone")
-        quick = ["-m", "pytest", "-q", "-n", "auto", "--dist", "loadfile", "-m", "not slow and not thorough"]
-        check(f"{name}: quick tests", python, *quick, folder=work / "clone")
     settings = {"DP_BANDIT_ENVS_COMPILE": "always", "NUMBA_CACHE_DIR": str(work / "code")}
-    return {
+    digests = {
         (what := f"{name}: numbers, {processor}"): check(what, python, "-c", NUMBERS, folder=empty, **settings, **more)
         for processor, more in processors.items()
     }
+    if tests and sys.version_info[1] != minor:  # for this Python, `make test` is more
+        # Not beside the wheel, whose machine code stays in site-packages and hides what is installed with -e.
+        place = work / f"tests-3.{minor}"
+        check(f"{name}: make an environment for tests", interpreter, "-m", "venv", place, folder=empty)
+        python = str(place / "bin" / "python")
+        install = ["-m", "pip", "install", "--quiet", "-c", "constraints.txt", "-e", ".[all,test]"]
+        check(f"{name}: install the tests", python, *install, folder=work / "clone")
+        quick = ["-m", "pytest", "-q", "-n", "auto", "--dist", "loadfile", "-m", "not slow and not thorough"]
+        check(f"{name}: quick tests", python, *quick, folder=work / "clone")
+    return digests
 
 
 def main(*options: str) -> None:
