@@ -256,7 +256,8 @@ def _loss(name: str, declared: PrivacyGuarantee, fixed_play: FixedPlay, seed: in
         losses = np.array([row.loss for row in rows])
         worst = int(losses.argmax())
         attained = attains_loss(game, noise_map, worst, rows[worst])
-        independent = np.linalg.matrix_rank(noise_map.noise) == noise_map.noise.shape[1]
+        columns = noise_map.noise.shape[1]
+        independent = columns == 0 or np.linalg.matrix_rank(noise_map.noise) == columns  # NumPy 2.0 cannot rank none
         loss = ExactLoss(name, declared, losses, noise_map.kind == "normal", arms, attained=attained)
         loss = _with_claims(loss, true_losses_of_rows(noise_map, rows, independent=bool(independent)))
         if not attained and not (loss.holds and loss.gaussian and declared.rho is not None):

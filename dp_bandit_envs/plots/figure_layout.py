@@ -315,7 +315,7 @@ def _refuse_small_panels(figure: Figure, widest: float) -> None:
         figure.draw_without_rendering()
     extents = [axes.get_window_extent() for axes in figure.axes if axes.axison]
     wide, tall = (min(getattr(box, side) for box in extents) / figure.dpi for side in ("width", "height"))
-    if warned:  # of a layout that finds no room, and leaves the panels where they were
+    if any("layout" in str(warning.message) for warning in warned):  # it finds no room, and leaves the panels there
         wide = tall = 0.0
     width, height = figure.get_size_inches()
     if wide < LEAST_PANEL[0] or tall < LEAST_PANEL[1] or widest > width:

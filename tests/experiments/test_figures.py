@@ -1,11 +1,13 @@
 """Figures: what is in which panel, with which guarantee; and a reader's own size, axes, colours, labels and caption."""
 
 import itertools
+import warnings
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 from dp_bandit_envs import compare
@@ -84,6 +86,18 @@ def test_too_small_a_size_says_what_is_left(six):
     for size in ((3.4, 1.0), (1.0, 2.2)):
         with refused(ValueError, "size", "inches", "legend=False", "labels="):
             six.plot(size=size)
+
+
+@pytest.mark.filterwarnings("ignore:this will be removed")
+def test_a_warning_of_a_library_is_no_lack_of_room(six, monkeypatch):
+    draw = Figure.draw_without_rendering
+
+    def draw_with_a_warning(figure):
+        warnings.warn("this will be removed", PendingDeprecationWarning, stacklevel=1)
+        draw(figure)
+
+    monkeypatch.setattr(Figure, "draw_without_rendering", draw_with_a_warning)
+    assert six.plot(size=COLUMN).get_size_inches() == pytest.approx(COLUMN)
 
 
 def test_a_legend_can_be_left_out(six):
