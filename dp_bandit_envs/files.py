@@ -10,6 +10,7 @@ import os
 import platform
 import re
 import secrets
+import stat
 import sys
 import warnings
 import zlib
@@ -79,9 +80,13 @@ class DataFile:
                 f"a file must be given by its path, such as 'my.csv'; received {checks.kind_of(path)}."
             )
         try:
-            if Path(path).is_dir():
+            try:  # Path.is_file says of every name, however long, that there is no such file from Python 3.14 on
+                mode = Path(path).stat().st_mode
+            except (FileNotFoundError, NotADirectoryError, ValueError):
+                mode = 0
+            if stat.S_ISDIR(mode):
                 raise error(f"{path}: must be a file; it is a folder. Give the path of a file in it.")
-            if not Path(path).is_file():
+            if not stat.S_ISREG(mode):
                 raise error(f"{path}: the file must exist; there is none. Check the path.")
             with Path(path).open("rb") as file:
                 size = file.seek(0, io.SEEK_END)
