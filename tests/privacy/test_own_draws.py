@@ -254,7 +254,7 @@ def test_exact_laws_of_short_games_keep_both_theorems(n_arms, horizon, games):
 
 
 def test_what_the_page_says_delta_is_at_least_is_a_little_below_the_exact_one():
-    """All sequences of 10 rounds that begin with arm 0: sum of (P - e^epsilon Q)+. With cells of .5 it is smaller."""
+    """All sequences of 10 rounds that begin with arm 0: sum of (P - e^epsilon Q)+. With cells of .5 it is no larger."""
     code = next(block for block in blocks("docs/notes/thompson-privacy.md", "python") if "def least_delta" in block)
     page: dict[str, Any] = {"math": math, "np": np, "log_ndtr": log_ndtr}
     exec(code.partition("\n\n\nfor ")[0], page)

@@ -248,8 +248,8 @@ def test_what_is_declared_of_a_draw_is_at_least_what_is_counted_and_at_most_twic
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", DECLARED)
 def test_what_is_declared_is_at_least_what_is_counted_for_many_values_and_scales(kind):
-    """64 places of the value and 16 scales in an octave for Laplace draws, 8 and 16 for normal ones."""
-    places = 8 if kind == "normal" else 64
+    """64 places of the value and 16 scales in an octave for Laplace draws, 16 and 16 for normal ones."""
+    places = 16 if kind == "normal" else 64
     for scale in 2.0 ** (np.arange(16) / 16):
         for place in range(places):
             found = counted(kind, float(scale), place / places)

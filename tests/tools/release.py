@@ -46,7 +46,7 @@ SMALL = ("reproduce figure-1 --trials 3 --horizon 500 --out figure-1", "suite --
 LEFT = """
 Left to a person:
 - Pythons that are not on this machine: {missing}. Other systems: Windows, macOS, ARM.
-- `make test-slow` and `python -m tests.mutations` on this commit, which take an hour each.
+- `make test-slow` on this commit, which takes an hour, and `python -m tests.mutations`, a quarter of one.
 - The address of the repository, in place of <address> in docs/install.md, in [project.urls] of pyproject.toml, as
   repository-code in CITATION.cff, and before the README's links and pictures, which PyPI does not show otherwise; the
   private vulnerability report of its host switched on (SECURITY.md).
