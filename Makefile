@@ -60,7 +60,7 @@ docs: $(VENV)/.docs
 docs-links: $(VENV)/.docs
 	$(BIN)/sphinx-build -b linkcheck -c docs -d docs/_build/doctrees . docs/_build/links
 
-# The files of a release, in dist/, tried on every Python of this machine; in about an hour. See CONTRIBUTING.md.
+# The files of a release, in dist/, tried on every Python of this machine; in about half an hour. See CONTRIBUTING.md.
 release: $(VENV)/.test
 	$(BIN)/pip install --quiet build twine
 	$(BIN)/python -m tests.tools.release
