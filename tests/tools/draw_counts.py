@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dp_bandit_envs.compiling.compiled import CompiledFunction
 from dp_bandit_envs.draws import log_array, normal_quantile
 from dp_bandit_envs.privacy.laplace import to_grid_array
 
@@ -25,6 +26,15 @@ LEAST, ONE = (int(np.float64(v).view(np.int64)) for v in (2.0**-64, 1.0))
 """The bits of the smallest v and of the largest; doubles above 0 are in the order of their bits."""
 
 
+def write_quantiles(v: np.ndarray, quantiles: np.ndarray) -> None:
+    """Write the normal quantile of each number."""
+    for place in range(len(v)):
+        quantiles[place] = normal_quantile(v[place])
+
+
+compiled_quantiles = CompiledFunction(write_quantiles, {})
+
+
 def sizes(kind: str, v: np.ndarray) -> np.ndarray:
     """Return the size of a draw of scale 1 at each v; a uniform number (of own-norm noise) is v itself.
 
@@ -34,7 +44,11 @@ def sizes(kind: str, v: np.ndarray) -> np.ndarray:
         return v
     if kind.startswith("exponential"):
         return -log_array(0.5 * v if kind == "exponential" else 1.0 - 0.5 * v)
-    return np.array([normal_quantile(each) for each in v.tolist()]) if kind == "normal" else -log_array(v)
+    if kind == "normal":
+        quantiles = np.empty(len(v))
+        compiled_quantiles(v, quantiles)
+        return quantiles
+    return -log_array(v)
 
 
 def words_from(v: np.ndarray) -> np.ndarray:
