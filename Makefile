@@ -47,7 +47,7 @@ reproductions: $(VENV)/.base
 	$(BIN)/python docs/generators results
 	$(BIN)/python docs/generators pictures
 
-# The suite's references, dp_bandit_envs/suite/*_v1.json; `make reference SIZES=full` adds the largest size. Cells that
+# The suite's references, dp_bandit_envs/suite/*_v1.json; `make reference SIZES=full` plays the largest size. Cells that
 # were played are kept in results/reference.
 SIZES ?= tiny quick
 reference: $(VENV)/.base

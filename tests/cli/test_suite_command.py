@@ -154,7 +154,6 @@ def test_a_card_without_a_score_has_no_picture(dp_bandit, tmp_path):
         (("card.json", "--axis", "drift"), ("--axis", "Leave it out")),
         (("--epsilon", "3"), ("0.1, 1, 10", "3")),
         (("nowhere.json",), ("nowhere.json",)),
-        (("--size", "full"), ("full", "quick")),
         (("--axis", "graphs"), ("graphs", "graph")),
         (("--axis", "foo"), ("foo", "drift", "identification")),
     ],

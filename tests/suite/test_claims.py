@@ -52,22 +52,24 @@ def test_noise_inside_the_average_scores_less_than_outside():
 # ---- claims that the reference answers, for all algorithms ---------------------------------------------------------
 
 
-def test_the_reference_has_dp_imed_and_dp_klucb_lead_stochastic_arms_and_exp3_tau_lead_exp3_with_a_charge():
+@pytest.mark.parametrize(("size", "lead"), [("quick", 0.5), ("full", 0.05)])
+def test_the_reference_has_dp_imed_and_dp_klucb_lead_stochastic_arms_and_exp3_tau_lead_exp3_with_a_charge(size, lead):
     for level in (1.0, 10.0):
-        best = [name for name, _ in best_of(reference(), "quick", level, "stochastic")]
+        best = [name for name, _ in best_of(reference(), size, level, "stochastic")]
         leading = [name for name in best if not name.startswith("Clipped-Lap")][:2]
         assert set(leading) == {"DP-IMED", "DP-KLUCB"}
     for task in SWITCHING:
-        scores = {row.name: row.score for row in reference().rows(task, "quick", None)}
-        assert scores["EXP3-tau"] > scores["EXP3"] + 0.5
+        scores = {row.name: row.score for row in reference().rows(task, size, None)}
+        assert scores["EXP3-tau"] > scores["EXP3"] + lead
 
 
-def test_in_the_reference_more_epsilon_lowers_no_mean_of_axes_without_a_charge():
+@pytest.mark.parametrize("size", ["quick", "full"])
+def test_in_the_reference_more_epsilon_lowers_no_mean_of_axes_without_a_charge(size):
     """Beyond noise: at most six standard errors, over 16 tasks and 20 algorithms. False alarm: 3e-7."""
     free = [task for task in CORE if task not in SWITCHING]
     compared = 0
     for less, more in ((0.1, 1.0), (1.0, 10.0)):
-        rows = [reference().rows_by_name("quick", level) for level in (less, more)]
+        rows = [reference().rows_by_name(size, level) for level in (less, more)]
         for name in rows[0].keys() & rows[1].keys():
             if not all(task in of_level[name] for task in free for of_level in rows):
                 continue

@@ -28,7 +28,6 @@ from dp_bandit_envs.suite.task_table import CORE, LEVELS, SIZES, TASKS, digest_o
 from tests.tools.refusals import refused
 
 LARGEST = 500_000
-MADE = ("tiny", "quick")
 
 
 def ranked(name, total, rank, error=0.02):
@@ -45,16 +44,18 @@ def test_the_file_is_small_and_of_this_table_and_these_names():
     values = reference().values
     assert values["table"] == digest_of_table() and values["suite"] == 1 and values["seed"] == REFERENCE_SEED
     assert values["names"] == [player.label for player in players_of(reference_maker.names_of_reference())]
-    assert tuple(values["columns"]) == COLUMNS and reference().sizes == MADE
+    assert tuple(values["columns"]) == COLUMNS and reference().sizes == tuple(SIZES)
 
 
 def test_a_size_that_was_not_made_is_refused_by_name():
-    with refused(ResultsError, "'full'", "quick", "SIZES=full"):
-        reference().rows("stochastic/rare", "full", 1.0)
-    assert not reference().has("full")
+    sizes = reference().values["sizes"]
+    smaller = SuiteReference({**reference().values, "sizes": {size: sizes[size] for size in ("tiny", "quick")}})
+    with refused(ResultsError, "'full'", "tiny and quick", "SIZES=full"):
+        smaller.rows("stochastic/rare", "full", 1.0)
+    assert not smaller.has("full") and smaller.ranking("full", 1.0) == []
 
 
-@pytest.mark.parametrize("size", MADE)
+@pytest.mark.parametrize("size", SIZES)
 def test_rows_have_scores_errors_quantiles_and_digests(size):
     for task, level, row in all_rows(size):
         chance, best = (regrets.mean() for regrets in reference().anchors(task, size))
@@ -63,7 +64,7 @@ def test_rows_have_scores_errors_quantiles_and_digests(size):
         assert row.quantiles == tuple(sorted(row.quantiles)) and re.fullmatch("[0-9a-f]{8}", row.digest)
 
 
-@pytest.mark.parametrize("size", MADE)
+@pytest.mark.parametrize("size", SIZES)
 def test_the_best_scores_1_and_every_level_is_held(size):
     for task in TASKS.values():
         name, _, free = task.best.partition(":")
@@ -76,7 +77,7 @@ def test_the_best_scores_1_and_every_level_is_held(size):
         assert row.epsilon is None if level is None else 0 <= row.epsilon <= level * (1 + 1e-6)
 
 
-@pytest.mark.parametrize("size", MADE)
+@pytest.mark.parametrize("size", SIZES)
 def test_those_who_play_all_tasks_have_ranks(size):
     for level in LEVELS:
         rows, scores = reference().ranking(size, level), reference().scores(size, level)
@@ -92,8 +93,9 @@ def test_those_who_play_all_tasks_have_ranks(size):
 def test_exponents_are_those_of_the_sizes():
     for task in ("stochastic/gap-0.2", "adversarial/constrained"):
         exponents = reference().exponents(task, 1.0)
-        means = [{row.name: row.mean for row in reference().rows(task, size, 1.0)}["DP-KLUCB"] for size in MADE]
-        assert exponents["DP-KLUCB"] == pytest.approx(exponent_of([1024, 8192], means)) and exponents["DP-KLUCB"] > 0
+        means = [{row.name: row.mean for row in reference().rows(task, size, 1.0)}["DP-KLUCB"] for size in SIZES]
+        horizons = [size.horizon for size in SIZES.values()]
+        assert exponents["DP-KLUCB"] == pytest.approx(exponent_of(horizons, means)) and exponents["DP-KLUCB"] > 0
         assert 0.8 < exponents["DP-EXP3-Lap"] < 1.2
 
 
@@ -140,12 +142,11 @@ def test_six_cells_are_played_again_to_the_last_bit():
 
 
 @pytest.mark.slow
-def test_sixty_cells_are_played_again_to_the_last_bit():
-    """Drawn at random, of both sizes."""
-    for size in MADE:
-        rows = [row for row in all_rows(size) if row[2].name != "DP-UCB-INT"]  # whose calibration takes ten seconds
-        drawn = np.random.default_rng(43).choice(len(rows), 30, replace=False)
-        replayed(size, [rows[index] for index in drawn])
+@pytest.mark.parametrize(("size", "cells"), [("tiny", 30), ("quick", 30), ("full", 10)])
+def test_cells_drawn_at_random_are_played_again_to_the_last_bit(size, cells):
+    rows = [row for row in all_rows(size) if row[2].name != "DP-UCB-INT"]  # whose calibration takes ten seconds
+    drawn = np.random.default_rng(43).choice(len(rows), cells, replace=False)
+    replayed(size, [rows[index] for index in drawn])
 
 
 @pytest.mark.thorough
@@ -166,7 +167,7 @@ def test_a_reference_is_made_from_a_folder_and_keeps_other_sizes(tmp_path, monke
     other = {**made.values, "sizes": {**made.values["sizes"], "quick": made.values["sizes"]["tiny"]}}
     file.write_text(reference_maker.text_of(other), encoding="utf-8")
     reference_maker.make(["tiny"], folder, file)
-    assert SuiteReference(json.loads(file.read_text(encoding="utf-8"))).sizes == MADE
+    assert SuiteReference(json.loads(file.read_text(encoding="utf-8"))).sizes == ("tiny", "quick")
 
 
 def test_chance_and_best_of_the_default_seed_are_not_played(monkeypatch):
