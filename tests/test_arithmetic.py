@@ -11,6 +11,7 @@ import pytest
 from dp_bandit_envs import draws
 from dp_bandit_envs.compiling.compiled import CompiledFunction
 from dp_bandit_envs.draws import exp, expm1, log, log1p, log_array, map_array, parted, power_of_two
+from tests.tools.draw_counts import each_number
 
 CLAIM = Decimal("4e-16")
 FUNCTIONS = [exp, expm1, log, log1p]
@@ -83,16 +84,6 @@ def test_machine_code_gives_the_same_bits(function):
     found = np.empty(len(numbers))
     CompiledFunction(each_number, {"function": function})(numbers, found)
     assert [x.hex() for x in found.tolist()] == [function(x).hex() for x in numbers.tolist()]
-
-
-def each_number(numbers, found):
-    """Write a function of each number."""
-    for i in range(len(numbers)):
-        found[i] = function(numbers[i])
-
-
-def function(x):
-    """Stand for one of the functions."""
 
 
 @pytest.mark.thorough

@@ -26,13 +26,18 @@ LEAST, ONE = (int(np.float64(v).view(np.int64)) for v in (2.0**-64, 1.0))
 """The bits of the smallest v and of the largest; doubles above 0 are in the order of their bits."""
 
 
-def write_quantiles(v: np.ndarray, quantiles: np.ndarray) -> None:
-    """Write the normal quantile of each number."""
-    for place in range(len(v)):
-        quantiles[place] = normal_quantile(v[place])
+def each_number(numbers: np.ndarray, found: np.ndarray) -> None:
+    """Write `function` of each number."""
+    for i in range(len(numbers)):
+        found[i] = function(numbers[i])
 
 
-compiled_quantiles = CompiledFunction(write_quantiles, {})
+def function(x: float) -> float:
+    """Placeholder for the function that is compiled."""
+    raise NotImplementedError
+
+
+compiled_quantiles = CompiledFunction(each_number, {"function": normal_quantile})
 
 
 def sizes(kind: str, v: np.ndarray) -> np.ndarray:
